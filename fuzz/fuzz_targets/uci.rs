@@ -94,7 +94,7 @@ impl Write for Output {
 fn small_network() -> Weights {
     let features = "piece-square".parse().expect("a feature set");
     let config =
-        SparseConfig { features, accumulator: 128, embedding_dim: 8, heads: 1, middle_layers: 0, hidden: 32 };
+        SparseConfig { features, accumulator: 128, embedding_dim: 8, heads: 1, middle_layers: 0 };
     let architecture = Architecture::Sparse(config);
     let parameters = architecture.parameters().into_iter().map(|spec| {
         let size: usize = spec.shape.iter().product();

@@ -136,7 +136,6 @@ fn every_set_and_every_head_plays_as_it_is_defined() -> Result<()> {
             embedding_dim: 16,
             heads,
             middle_layers: number % 3,
-            hidden: 32 * (1 + number % 4),
         };
         config.check()?;
         let parameters = made_up(&config)?;
@@ -164,7 +163,6 @@ fn what_was_encoded_before_changes_no_embedding() -> Result<()> {
             embedding_dim: 16,
             heads: 1,
             middle_layers: 1,
-            hidden: 32,
         };
         let parameters = made_up(&config)?;
         let axis = axis(config.embedding_dim)?;
@@ -192,8 +190,6 @@ fn widths_that_the_kernels_do_not_take_are_refused() -> Result<()> {
     let (weights, config) = sparse_weights()?;
     for config in [
         SparseConfig { accumulator: 100, ..config.clone() },
-        SparseConfig { hidden: 40, ..config.clone() },
-        SparseConfig { hidden: 0, ..config.clone() },
         SparseConfig { accumulator: 2 * config.accumulator, ..config.clone() },
         SparseConfig { heads: 2 * config.heads, ..config },
     ] {
@@ -227,7 +223,6 @@ fn sums_of_the_largest_rows_do_not_wrap() -> Result<()> {
             embedding_dim: 16,
             heads: 1,
             middle_layers: 0,
-            hidden: 32,
         };
         let boards = [Board::startpos()];
         // Every row has the largest allowed value; larger values are refused.

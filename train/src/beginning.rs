@@ -75,7 +75,7 @@ fn name(path: &Path) -> String {
 
 /// Converts the parameters of `weights` to an encoder of `architecture` with the same embeddings.
 /// The sizes must be equal, except that king buckets may replace a mirrored king, and that the
-/// feature sums and the hidden layers may be wider.
+/// feature sums may be wider.
 fn grown(weights: &Weights, architecture: &Architecture) -> Result<Parameters> {
     let own = &weights.metadata.architecture;
     if own == architecture {
@@ -91,10 +91,9 @@ fn grown(weights: &Weights, architecture: &Architecture) -> Result<Parameters> {
         reachable.features.king = KingView::Buckets;
     }
     reachable.accumulator = to.accumulator.max(own.accumulator);
-    reachable.hidden = to.hidden.max(own.hidden);
     ensure!(
         reachable == *to,
-        "its encoder has other sizes: give {}, or a larger --accumulator or --hidden{}",
+        "its encoder has other sizes: give {}, or a larger --accumulator{}",
         options(own),
         if is_mirrored { ", or king-buckets-4 in place of king-mirror" } else { "" }
     );
@@ -102,7 +101,10 @@ fn grown(weights: &Weights, architecture: &Architecture) -> Result<Parameters> {
     if gets_buckets {
         parameters = bucketed(&parameters, to)?;
     }
-    widened(&parameters, own, to)
+    if to.accumulator > own.accumulator {
+        parameters = widened(&parameters, own.accumulator, to.accumulator)?;
+    }
+    Ok(parameters)
 }
 
 /// The rows of every king bucket start as copies of those without buckets.
@@ -116,22 +118,33 @@ fn bucketed(parameters: &Parameters, to: &SparseConfig) -> Result<Parameters> {
     Ok(Parameters::new(tensors.collect::<Result<Vec<_>>>()?))
 }
 
-/// Widens the feature sums and the hidden layers (Net2WiderNet, Chen et al. 2015,
+/// Widens the feature sums from `own` units to `width` (Net2WiderNet, Chen et al. 2015,
 /// [arXiv 1511.05641](https://arxiv.org/abs/1511.05641)). Every new unit is a copy of an old one.
-/// For each unit of the next layer, the weight of the old unit is divided among the copies in random
+/// For each hidden neuron, the weight of the old unit is divided among the copies in random
 /// proportions: the sum is unchanged, and the copies get different gradients.
-fn widened(parameters: &Parameters, own: &SparseConfig, to: &SparseConfig) -> Result<Parameters> {
-    let sums = Widening { own: own.accumulator, width: to.accumulator };
-    let hidden = Widening { own: own.hidden, width: to.hidden };
+fn widened(parameters: &Parameters, own: usize, width: usize) -> Result<Parameters> {
+    let unit_of = |unit: usize| unit % own;
+    let units = Tensor::from_iter((0..width).map(|unit| unit_of(unit) as u32), &Device::Cpu)?;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+    let mut shared = |weights: &[f32], wide: &mut Vec<f32>| {
+        let parts: Vec<f32> = (0..width).map(|_| rng.random_range(0.1..0.9)).collect();
+        let mut sums = vec![0.0; own];
+        parts.iter().enumerate().for_each(|(unit, part)| sums[unit_of(unit)] += part);
+        wide.extend(parts.iter().enumerate().map(|(unit, part)| {
+            let unit = unit_of(unit);
+            weights[unit] * part / sums[unit]
+        }));
+    };
     let tensors = parameters.iter().map(|(name, tensor)| {
         let tensor = match name.as_str() {
-            TABLE => sums.copied(tensor, 1)?,
-            "features.bias" => sums.copied(tensor, 0)?,
-            "hidden.weight" => hidden.copied(&sums.divided(tensor, &mut rng)?, 0)?,
-            "middle.weight" => hidden.copied(&hidden.divided(tensor, &mut rng)?, 0)?,
-            "hidden.bias" | "middle.bias" => hidden.copied(tensor, 0)?,
-            "projection.weight" => hidden.divided(tensor, &mut rng)?,
+            TABLE => tensor.index_select(&units, 1)?,
+            "features.bias" => tensor.index_select(&units, 0)?,
+            "hidden.weight" => {
+                let values = parameters.values(name)?;
+                let mut wide = Vec::with_capacity(values.len() / own * width);
+                values.chunks_exact(own).for_each(|weights| shared(weights, &mut wide));
+                Tensor::from_vec(wide, (tensor.dim(0)?, 2 * width), &Device::Cpu)?
+            }
             _ => tensor.clone(),
         };
         Ok((name.clone(), tensor))
@@ -139,50 +152,12 @@ fn widened(parameters: &Parameters, own: &SparseConfig, to: &SparseConfig) -> Re
     Ok(Parameters::new(tensors.collect::<Result<Vec<_>>>()?))
 }
 
-/// A layer that gets `width` units instead of `own`.
-struct Widening {
-    own: usize,
-    width: usize,
-}
-
-impl Widening {
-    /// Copies the units along a dimension, which has the units of one or several layers.
-    fn copied(&self, tensor: &Tensor, dim: usize) -> Result<Tensor> {
-        let layers = tensor.dim(dim)? / self.own;
-        let unit = |unit| (unit / self.width * self.own + unit % self.width % self.own) as u32;
-        let units = Tensor::from_iter((0..layers * self.width).map(unit), &Device::Cpu)?;
-        Ok(tensor.index_select(&units, dim)?)
-    }
-
-    /// Divides weights among the copies of their inputs (second dimension), which are the units of
-    /// one or several layers.
-    fn divided(&self, weights: &Tensor, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor> {
-        if self.own == self.width {
-            return Ok(weights.clone());
-        }
-        let (rows, inputs) = weights.dims2()?;
-        let mut divided = Vec::with_capacity(rows * inputs / self.own * self.width);
-        for weights in weights.flatten_all()?.to_vec1::<f32>()?.chunks_exact(self.own) {
-            let parts: Vec<f32> = (0..self.width).map(|_| rng.random_range(0.1..0.9)).collect();
-            let mut sums = vec![0.0; self.own];
-            parts.iter().enumerate().for_each(|(unit, part)| sums[unit % self.own] += part);
-            divided.extend(parts.iter().enumerate().map(|(unit, part)| {
-                let unit = unit % self.own;
-                weights[unit] * part / sums[unit]
-            }));
-        }
-        let inputs = inputs / self.own * self.width;
-        Ok(Tensor::from_vec(divided, (rows, inputs), &Device::Cpu)?)
-    }
-}
-
 /// The command-line options for an encoder.
 fn options(config: &SparseConfig) -> String {
-    let SparseConfig { features, accumulator, embedding_dim, heads, middle_layers, hidden } =
-        config;
+    let SparseConfig { features, accumulator, embedding_dim, heads, middle_layers } = config;
     format!(
         "--features {features} --accumulator {accumulator} --embedding-dim {embedding_dim} \
-         --heads {heads} --middle-layers {middle_layers} --hidden {hidden}"
+         --heads {heads} --middle-layers {middle_layers}"
     )
 }
 
@@ -257,7 +232,6 @@ mod tests {
             embedding_dim: 8,
             heads: 4,
             middle_layers: 1,
-            hidden: 32,
         })
     }
 
@@ -284,10 +258,9 @@ mod tests {
     }
 
     #[test]
-    fn wider_layers_begin_with_the_same_embeddings() -> Result<()> {
+    fn wider_sums_begin_with_the_same_embeddings() -> Result<()> {
         let narrow = sizes("attack-states-8+king-mirror")?;
-        let bucketed = sizes("attack-states-8+king-buckets-4")?;
-        let wide = SparseConfig { accumulator: 384, hidden: 96, ..bucketed };
+        let wide = SparseConfig { accumulator: 384, ..sizes("attack-states-8+king-buckets-4")? };
         let given = waves(&narrow)?;
         let grown = grown(&given, &Architecture::Sparse(wide.clone()))?;
         grown.check(&wide.parameters())?;
@@ -300,9 +273,6 @@ mod tests {
         // Copies have the same rows but not the same weights behind them.
         let hidden = grown.values("hidden.weight")?;
         assert_ne!(hidden[1], hidden[129]);
-        assert_eq!(hidden[..768], hidden[32 * 768..33 * 768]);
-        let projection = grown.values("projection.weight")?;
-        assert_ne!(projection[1], projection[33]);
         Ok(())
     }
 

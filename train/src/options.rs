@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 use azimuth_cli::say;
 use azimuth_network::Architecture;
+use azimuth_network::sparse::SparseConfig;
 use azimuth_network::sparse::features::FeatureSet;
-use azimuth_network::sparse::{HIDDEN_BLOCK, SparseConfig};
 use azimuth_network::transformer::TransformerConfig;
 use azimuth_search::inference::{Backend, Precision};
 use candle_core::{DType, Device};
@@ -121,8 +121,7 @@ pub struct RunOptions {
     #[arg(long, value_enum, default_value_t = EncoderKind::Sparse)]
     encoder: EncoderKind,
     /// Initialise from the parameters of a weights file instead of random values. Its sizes must be
-    /// given too; king-buckets-4 may replace its king-mirror, and --accumulator and --hidden may be
-    /// larger.
+    /// given too; king-buckets-4 may replace its king-mirror, and --accumulator may be larger.
     #[arg(long, value_name = "WEIGHTS")]
     from: Option<PathBuf>,
     /// Input features of the sparse encoder: piece-square, attack-states-8 or exchange-states-16,
@@ -143,15 +142,14 @@ pub struct RunOptions {
     /// Number of layers (transformer) [default: that of mini, small or base].
     #[arg(long)]
     layers: Option<usize>,
-    /// Number of neurons of the hidden layer and of each middle layer, a multiple of 32 (sparse
-    /// encoder); width of a token, a multiple of --heads (transformer) [default: 32; that of the
-    /// size for mini, small and base].
+    /// Width of a token, a multiple of --heads (transformer) [default: that of mini, small or
+    /// base].
     #[arg(long)]
     hidden: Option<usize>,
     /// Width of the feed-forward layers (transformer) [default: that of mini, small or base].
     #[arg(long)]
     mlp: Option<usize>,
-    /// Number of layers between the hidden layer and the embedding (sparse encoder).
+    /// Number of layers of 32 neurons between the hidden layer and the embedding (sparse encoder).
     #[arg(long, default_value_t = 0)]
     middle_layers: usize,
     /// Number of anchors in a batch; an epoch uses every position once as an anchor (the paper:
@@ -347,7 +345,8 @@ impl RunOptions {
             EncoderKind::Small => self.transformer(&TransformerConfig::small()),
             EncoderKind::Base => self.transformer(&TransformerConfig::base()),
             EncoderKind::Sparse => {
-                for (name, size) in [("layers", self.layers), ("mlp", self.mlp)] {
+                let sizes = [("layers", self.layers), ("hidden", self.hidden), ("mlp", self.mlp)];
+                for (name, size) in sizes {
                     ensure!(size.is_none(), "--{name} is for a transformer: --encoder mini");
                 }
                 let config = SparseConfig {
@@ -356,7 +355,6 @@ impl RunOptions {
                     embedding_dim: self.embedding_dim.unwrap_or(64),
                     heads: self.heads.unwrap_or(1),
                     middle_layers: self.middle_layers,
-                    hidden: self.hidden.unwrap_or(HIDDEN_BLOCK),
                 };
                 config.check()?;
                 Ok(Architecture::Sparse(config))

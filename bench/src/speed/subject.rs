@@ -10,8 +10,8 @@ use azimuth_network::Architecture;
 use azimuth_network::axis::{Axis, Direction};
 use azimuth_network::calibration::Calibration;
 use azimuth_network::parameters::{Init, ParameterSpec, Parameters};
-use azimuth_network::sparse::SparseConfig;
 use azimuth_network::sparse::features::FeatureBatch;
+use azimuth_network::sparse::{HIDDEN, SparseConfig};
 use azimuth_network::transformer::TransformerConfig;
 use azimuth_network::weights::{Metadata, Weights};
 use azimuth_search::DefaultWeights;
@@ -55,8 +55,8 @@ impl Subject {
 /// Counts the sum of both sides' active rows and the dense layers.
 fn sparse_operations(config: &SparseConfig, rows: f64) -> f64 {
     let sums = rows * config.accumulator as f64;
-    let SparseConfig { accumulator, embedding_dim, middle_layers, hidden, .. } = *config;
-    let dense = 2 * hidden * (2 * accumulator + middle_layers * hidden + embedding_dim);
+    let inputs = 2 * config.accumulator + config.middle_layers * HIDDEN;
+    let dense = 2 * (inputs * HIDDEN + HIDDEN * config.embedding_dim);
     sums + dense as f64
 }
 
@@ -122,7 +122,6 @@ mod tests {
             embedding_dim: 64,
             heads: 1,
             middle_layers: 1,
-            hidden: 32,
         };
         assert_eq!(
             sparse_operations(&config, 64.0),

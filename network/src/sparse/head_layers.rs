@@ -10,6 +10,7 @@ use candle_core::{Context, CpuStorage, CustomOp2, Error, Layout, Result, Shape, 
 use candle_nn::Linear;
 use multiversion::multiversion;
 
+use super::network::HIDDEN;
 use crate::normalize::SMALLEST_SQUARE;
 use crate::tensor_slices::{values, with_values};
 
@@ -22,14 +23,12 @@ struct Sizes {
     inputs: usize,
     embedding_dim: usize,
     heads: usize,
-    /// Number of neurons of the hidden layer and of each middle layer (N).
-    hidden: usize,
     /// Number of layers between the hidden layer and the projection.
     middle: usize,
 }
 
-/// One head's parameters, or their gradients: `[N][inputs]`, `[N]`; for all middle layers together,
-/// `[middle][N][N]`, `[middle][N]`; then `[D][N]`, `[D]`.
+/// One head's parameters, or their gradients: `[HIDDEN][inputs]`, `[HIDDEN]`; for all middle layers
+/// together, `[middle][HIDDEN][HIDDEN]`, `[middle][HIDDEN]`; then `[D][HIDDEN]`, `[D]`.
 struct Layers<T> {
     hidden: T,
     hidden_bias: T,
@@ -42,13 +41,13 @@ struct Layers<T> {
 impl Sizes {
     /// Ranges of one head's parameters of each kind.
     fn ranges(self, head: usize) -> [Range<usize>; 6] {
-        let Self { inputs, embedding_dim, heads, hidden, middle } = self;
+        let Self { inputs, embedding_dim, heads, middle } = self;
         let sizes = [
-            hidden * inputs,
-            hidden,
-            middle * hidden * hidden,
-            middle * hidden,
-            embedding_dim * hidden,
+            HIDDEN * inputs,
+            HIDDEN,
+            middle * HIDDEN * HIDDEN,
+            middle * HIDDEN,
+            embedding_dim * HIDDEN,
             embedding_dim,
         ];
         let mut first = 0;
@@ -93,11 +92,9 @@ pub(super) fn unit_embeddings(
     heads: Vec<usize>,
 ) -> Result<Tensor> {
     let per_head = |layer: &Linear| Ok::<_, Error>(layer.weight().dim(0)? / layers.heads);
-    let hidden = per_head(layers.hidden)?;
     let sizes = Sizes {
         inputs: activations.dim(1)?,
-        hidden,
-        middle: layers.middle.map_or(Ok(0), per_head)? / hidden,
+        middle: layers.middle.map_or(Ok(0), per_head)? / HIDDEN,
         embedding_dim: per_head(layers.projection)?,
         heads: layers.heads,
     };
@@ -118,11 +115,11 @@ struct HeadLayers {
     trace: Mutex<Trace>,
 }
 
-/// For each position, the outputs of the hidden layer and of the middle layers (N each), first to
-/// last, and the length of the embedding before scaling.
+/// For each position, the outputs of the layers of [`HIDDEN`] neurons, first to last, and the
+/// length of the embedding before scaling.
 #[derive(Default)]
 struct Trace {
-    hidden: Vec<f32>,
+    hidden: Vec<[f32; HIDDEN]>,
     lengths: Vec<f32>,
 }
 
@@ -172,44 +169,40 @@ fn embed_all(
     layers: &[f32],
     embeddings: &mut [f32],
 ) -> Trace {
-    let Sizes { inputs, embedding_dim, hidden: width, middle, .. } = op.sizes;
-    let mut trace = Trace {
-        hidden: vec![0.0; op.heads.len() * (1 + middle) * width],
-        lengths: Vec::with_capacity(op.heads.len()),
-    };
+    let mut trace = Trace::default();
+    let Sizes { inputs, embedding_dim, .. } = op.sizes;
     let rows = activations.chunks_exact(inputs).zip(embeddings.chunks_exact_mut(embedding_dim));
-    let outputs = trace.hidden.chunks_exact_mut((1 + middle) * width);
-    for ((&head, outputs), (input, embedding)) in op.heads.iter().zip(outputs).zip(rows) {
+    for (&head, (input, embedding)) in op.heads.iter().zip(rows) {
         let layers = op.sizes.of_head(layers, head);
-        let (mut hidden, mut outputs) = outputs.split_at_mut(width);
-        layer(layers.hidden, layers.hidden_bias, input, hidden);
-        let middle = layers.middle.chunks_exact(width * width);
-        for (weights, bias) in middle.zip(layers.middle_bias.chunks_exact(width)) {
-            let output;
-            (output, outputs) = outputs.split_at_mut(width);
-            layer(weights, bias, hidden, output);
-            hidden = output;
+        let mut hidden = layer(layers.hidden, layers.hidden_bias, input);
+        trace.hidden.push(hidden);
+        let middle = layers.middle.chunks_exact(HIDDEN * HIDDEN);
+        for (weights, bias) in middle.zip(layers.middle_bias.chunks_exact(HIDDEN)) {
+            hidden = layer(weights, bias, &hidden);
+            trace.hidden.push(hidden);
         }
-        let length = project(&layers, hidden, embedding);
+        let length = project(&layers, &hidden, embedding);
         embedding.iter_mut().for_each(|value| *value /= length);
         trace.lengths.push(length);
     }
     trace
 }
 
-/// Writes the output of a layer for `input`, with ReLU.
+/// The output of a layer for `input`, with ReLU.
 #[inline(always)]
-fn layer(weights: &[f32], bias: &[f32], input: &[f32], output: &mut [f32]) {
+fn layer(weights: &[f32], bias: &[f32], input: &[f32]) -> [f32; HIDDEN] {
+    let mut output = [0.0; HIDDEN];
     let neurons = weights.chunks_exact(input.len()).zip(bias);
     for (value, (weights, bias)) in output.iter_mut().zip(neurons) {
         *value = (dot(weights, input) + bias).max(0.0);
     }
+    output
 }
 
 /// Writes the embedding before scaling, and returns its length.
 #[inline(always)]
-fn project(layers: &Layers<&[f32]>, hidden: &[f32], embedding: &mut [f32]) -> f32 {
-    let outputs = layers.projection.chunks_exact(hidden.len()).zip(layers.projection_bias);
+fn project(layers: &Layers<&[f32]>, hidden: &[f32; HIDDEN], embedding: &mut [f32]) -> f32 {
+    let outputs = layers.projection.chunks_exact(HIDDEN).zip(layers.projection_bias);
     for (value, (weights, bias)) in embedding.iter_mut().zip(outputs) {
         *value = dot(weights, hidden) + bias;
     }
@@ -224,11 +217,10 @@ fn differentiate_all(
     slopes: &mut [f32],
     layer_slopes: &mut [f32],
 ) {
-    let Sizes { inputs, embedding_dim: dim, hidden: width, middle, .. } = op.sizes;
+    let Sizes { inputs, embedding_dim: dim, .. } = op.sizes;
     let rows = activations.chunks_exact(inputs).zip(slopes.chunks_exact_mut(inputs));
     let results = embeddings.chunks_exact(dim).zip(gradient.chunks_exact(dim));
-    let hidden = trace.hidden.chunks_exact((1 + middle) * width);
-    let [mut hidden_slopes, mut input_slopes] = [(); 2].map(|()| vec![0.0; width]);
+    let hidden = trace.hidden.chunks_exact(1 + op.sizes.middle);
     let positions = op.heads.iter().zip(hidden.zip(&trace.lengths));
     for ((&head, (hidden, length)), ((input, slopes), (embedding, gradient))) in
         positions.zip(rows.zip(results))
@@ -238,27 +230,27 @@ fn differentiate_all(
         // The gradient of the scaling to unit length keeps only the component orthogonal to the
         // embedding.
         let along = dot(embedding, gradient);
-        hidden_slopes.fill(0.0);
-        let outputs = layers.projection.chunks_exact(width);
-        let outputs = outputs.zip(layer_slopes.projection.chunks_exact_mut(width));
+        let mut hidden_slopes = [0.0; HIDDEN];
+        let outputs = layers.projection.chunks_exact(HIDDEN);
+        let outputs = outputs.zip(layer_slopes.projection.chunks_exact_mut(HIDDEN));
         let outputs = outputs.zip(layer_slopes.projection_bias).zip(embedding.iter().zip(gradient));
         for (((weights, weight_slopes), bias_slope), (value, slope)) in outputs {
             let slope = (slope - value * along) / length;
             *bias_slope += slope;
-            add(weight_slopes, slope, &hidden[middle * width..]);
+            add(weight_slopes, slope, &hidden[op.sizes.middle]);
             add(&mut hidden_slopes, slope, weights);
         }
-        let middle = layers.middle.chunks_exact(width * width);
-        let middle = middle.zip(layer_slopes.middle.chunks_exact_mut(width * width));
-        let middle = middle.zip(layer_slopes.middle_bias.chunks_exact_mut(width));
-        let around = hidden.chunks_exact(width).zip(hidden.chunks_exact(width).skip(1));
-        for (((weights, weight_slopes), bias_slopes), (before, after)) in middle.zip(around).rev() {
-            input_slopes.fill(0.0);
-            let given = [before, after, &hidden_slopes];
+        let middle = layers.middle.chunks_exact(HIDDEN * HIDDEN);
+        let middle = middle.zip(layer_slopes.middle.chunks_exact_mut(HIDDEN * HIDDEN));
+        let middle = middle.zip(layer_slopes.middle_bias.chunks_exact_mut(HIDDEN));
+        for (((weights, weight_slopes), bias_slopes), around) in middle.zip(hidden.windows(2)).rev()
+        {
+            let mut input_slopes = [0.0; HIDDEN];
+            let given: [&[f32]; 3] = [&around[0], &around[1], &hidden_slopes];
             layer_back(weights, given, weight_slopes, bias_slopes, &mut input_slopes);
-            std::mem::swap(&mut hidden_slopes, &mut input_slopes);
+            hidden_slopes = input_slopes;
         }
-        let given = [input, &hidden[..width], &hidden_slopes];
+        let given = [input, &hidden[0], &hidden_slopes];
         layer_back(layers.hidden, given, layer_slopes.hidden, layer_slopes.hidden_bias, slopes);
     }
 }

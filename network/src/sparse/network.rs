@@ -12,14 +12,11 @@ use crate::embedding_bag::{DeviceSums, GradientSink, activations};
 use crate::normalize::normalize;
 use crate::parameters::{Init, ParameterSpec, Parameters, linear};
 
-/// The number of neurons of a hidden layer is a multiple of this, so that every SIMD kernel fits.
-pub const HIDDEN_BLOCK: usize = 32;
+/// Width of the layer between the feature sums and the embedding.
+pub const HIDDEN: usize = 32;
 
 /// Pieces on a full board.
 pub const MAX_PIECES: usize = 32;
-
-/// Maximum number of neurons of a hidden layer.
-const MAX_HIDDEN: usize = 1024;
 
 /// Maximum number of layers after the hidden layer.
 const MAX_MIDDLE_LAYERS: usize = 4;
@@ -40,24 +37,13 @@ pub struct SparseConfig {
     /// Number of heads: copies of the layers after the sums, each for a range of piece counts.
     #[serde(default = "one_head")]
     pub heads: usize,
-    /// Number of layers that follow the hidden layer, of the same width.
+    /// Layers of [`HIDDEN`] neurons that follow the hidden layer.
     #[serde(default)]
     pub middle_layers: usize,
-    /// Number of neurons of the hidden layer. Files with 32 omit it, as older ones do.
-    #[serde(default = "one_block", skip_serializing_if = "is_one_block")]
-    pub hidden: usize,
 }
 
 fn one_head() -> usize {
     1
-}
-
-fn one_block() -> usize {
-    HIDDEN_BLOCK
-}
-
-fn is_one_block(hidden: &usize) -> bool {
-    *hidden == HIDDEN_BLOCK
 }
 
 impl SparseConfig {
@@ -71,11 +57,6 @@ impl SparseConfig {
     pub fn check(&self) -> Result<()> {
         let sizes = [self.accumulator, self.embedding_dim];
         ensure!(sizes.iter().all(|size| (1..=1 << 16).contains(size)), "a size is out of range");
-        ensure!(
-            (1..=MAX_HIDDEN / HIDDEN_BLOCK).any(|blocks| blocks * HIDDEN_BLOCK == self.hidden),
-            "hidden width {} is not a multiple of {HIDDEN_BLOCK} up to {MAX_HIDDEN}",
-            self.hidden
-        );
         let middle = self.middle_layers;
         ensure!(
             middle <= MAX_MIDDLE_LAYERS,
@@ -101,12 +82,11 @@ impl SparseConfig {
             ),
             ParameterSpec::new("features.bias", &[self.accumulator], Init::Constant(0.3)),
         ];
-        let Self { hidden, heads, .. } = *self;
-        specs.extend(linear("hidden", 2 * self.accumulator, heads * hidden));
+        specs.extend(linear("hidden", 2 * self.accumulator, self.heads * HIDDEN));
         if self.middle_layers > 0 {
-            specs.extend(linear("middle", hidden, heads * self.middle_layers * hidden));
+            specs.extend(linear("middle", HIDDEN, self.heads * self.middle_layers * HIDDEN));
         }
-        specs.extend(linear("projection", hidden, heads * self.embedding_dim));
+        specs.extend(linear("projection", HIDDEN, self.heads * self.embedding_dim));
         specs
     }
 }
@@ -191,8 +171,7 @@ impl SparseNetwork {
         let chosen = Tensor::from_vec(chosen, (heads.len(), self.heads, 1), active.device())?;
         let mut hidden = chosen_outputs(&self.hidden, active, &chosen)?.relu()?;
         if let Some(middle) = &self.middle {
-            let (neurons, width) = middle.weight().dims2()?;
-            for number in 0..neurons / (self.heads * width) {
+            for number in 0..middle.weight().dim(0)? / (self.heads * HIDDEN) {
                 let layer = self.middle_layer(middle, number)?;
                 hidden = chosen_outputs(&layer, &hidden, &chosen)?.relu()?;
             }
@@ -202,14 +181,13 @@ impl SparseNetwork {
 
     /// One of the middle layers, for all heads.
     fn middle_layer(&self, all: &Linear, number: usize) -> CandleResult<Linear> {
-        let width = all.weight().dim(1)?;
-        let part = |tensor: &Tensor, inputs: usize| {
-            let count = tensor.dim(0)? / (self.heads * width);
-            let by_head = tensor.reshape((self.heads, count, width * inputs))?;
-            by_head.narrow(1, number, 1)?.reshape((self.heads * width, inputs))
+        let part = |tensor: &Tensor, width: usize| {
+            let count = tensor.dim(0)? / (self.heads * HIDDEN);
+            let by_head = tensor.reshape((self.heads, count, HIDDEN * width))?;
+            by_head.narrow(1, number, 1)?.reshape((self.heads * HIDDEN, width))
         };
         let bias = all.bias().map(|bias| part(bias, 1)?.flatten_all()).transpose()?;
-        Ok(Linear::new(part(all.weight(), width)?, bias))
+        Ok(Linear::new(part(all.weight(), HIDDEN)?, bias))
     }
 }
 
@@ -236,24 +214,24 @@ mod tests {
 
     #[test]
     fn the_fused_layers_are_those_composed_and_so_are_their_gradients() -> Result<()> {
-        for (hidden, middle) in [(32, 0), (32, 2), (64, 1)] {
-            compare(hidden, middle)?;
+        for middle in [0, 2] {
+            compare(middle)?;
         }
         Ok(())
     }
 
-    fn compare(hidden: usize, middle: usize) -> Result<()> {
+    fn compare(middle: usize) -> Result<()> {
         let (inputs, dim, count) = (256, 16, 3);
         let device = Device::Cpu;
         let variable = |shape: &[usize]| Var::randn(0f32, 0.3, shape, &device);
         let active = variable(&[7, inputs])?;
         let layers = [
-            variable(&[count * hidden, inputs])?,
-            variable(&[count * hidden])?,
-            variable(&[count * dim, hidden])?,
+            variable(&[count * HIDDEN, inputs])?,
+            variable(&[count * HIDDEN])?,
+            variable(&[count * dim, HIDDEN])?,
             variable(&[count * dim])?,
-            variable(&[count * middle * hidden, hidden])?,
-            variable(&[count * middle * hidden])?,
+            variable(&[count * middle * HIDDEN, HIDDEN])?,
+            variable(&[count * middle * HIDDEN])?,
         ];
         let linear = |first: usize| {
             Linear::new(

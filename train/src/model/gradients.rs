@@ -179,7 +179,6 @@ mod tests {
             embedding_dim: 8,
             heads: 2,
             middle_layers: 1,
-            hidden: 32,
         };
         let transformer =
             TransformerConfig { layers: 1, hidden: 16, heads: 2, mlp: 16, embedding_dim: 8 };

@@ -266,7 +266,6 @@ mod tests {
             embedding_dim: 8,
             heads: 4,
             middle_layers: 2,
-            hidden: 32,
         };
         let (rows_loss, rows) = taught(&mut Sparse::new(&config, 1, 3)?, &config)?;
         let mut on_device = SparseOnDevice::new(&config, &Device::Cpu, 3)?;
@@ -288,7 +287,6 @@ mod tests {
             embedding_dim: 8,
             heads: 2,
             middle_layers: 1,
-            hidden: 32,
         };
         let mini = TransformerConfig::mini();
         let device = &Device::Cpu;

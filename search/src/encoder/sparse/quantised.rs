@@ -9,7 +9,7 @@ use azimuth_network::axis::Axis;
 use azimuth_network::normalize::SMALLEST_SQUARE;
 use azimuth_network::parameters::Parameters;
 use azimuth_network::sparse::features::{FeatureBatch, FeatureSet, SlottedFeatures};
-use azimuth_network::sparse::{HIDDEN_BLOCK, MAX_PIECES, SparseConfig};
+use azimuth_network::sparse::{HIDDEN, MAX_PIECES, SparseConfig};
 use azimuth_network::{InputKind, Inputs, Perspective};
 use cozy_chess::{Board, Color};
 use multiversion::multiversion;
@@ -32,8 +32,6 @@ pub struct QuantisedEncoder {
     accumulators: [Accumulator; Color::NUM],
     /// Buffer for the activations of both views.
     activations: Vec<u8>,
-    /// Buffers for the outputs of two successive hidden layers (N each).
-    hidden: [Vec<f32>; 2],
     /// The heads along the axis.
     along: Arc<Vec<HeadAlong>>,
 }
@@ -84,7 +82,7 @@ impl QuantisedEncoder {
         let heads = (0..config.heads).map(|head| {
             Head::new(
                 &part(&hidden, head),
-                part(&hidden_bias, head),
+                &part(&hidden_bias, head),
                 middle.each_ref().map(|all| part(all, head)),
                 &part(&projection, head),
                 part(&projection_bias, head),
@@ -101,7 +99,6 @@ impl QuantisedEncoder {
             features: SlottedFeatures::NONE,
             accumulators: Color::ALL.map(|_| Accumulator::new(&sums.bias)),
             activations: vec![0; 2 * config.accumulator],
-            hidden: [(); 2].map(|()| vec![0.0; config.hidden]),
             sums: Arc::new(sums),
         })
     }
@@ -127,36 +124,25 @@ impl QuantisedEncoder {
         }
     }
 
-    /// Writes the output of the last hidden layer for the current activations into the first
-    /// buffer, and returns the index of the head for a number of pieces.
-    fn run_hidden(&mut self, pieces: usize) -> usize {
+    /// The index of the head for a number of pieces, and the output of the head's last layer of
+    /// [`HIDDEN`] neurons for the current activations.
+    fn hidden(&self, pieces: usize) -> (usize, [f32; HIDDEN]) {
         let number = self.config.head(pieces);
         let head = &self.heads[number];
-        let [hidden, next] = &mut self.hidden;
-        let inputs = self.activations.len();
-        let blocks = head.hidden.chunks_exact(inputs * HIDDEN_BLOCK);
-        let scales = head.hidden_scale.chunks_exact(HIDDEN_BLOCK);
-        let biases = head.hidden_bias.chunks_exact(HIDDEN_BLOCK);
-        let outputs = hidden.chunks_exact_mut(HIDDEN_BLOCK);
-        for ((weights, outputs), (scales, biases)) in blocks.zip(outputs).zip(scales.zip(biases)) {
-            let products = self.kernels.multiply(weights, &self.activations);
-            let factors = scales.iter().zip(biases);
-            for ((output, product), (scale, bias)) in outputs.iter_mut().zip(products).zip(factors)
-            {
-                *output = (product as f32 * scale + bias).max(0.0);
-            }
+        let products = self.kernels.multiply(&head.hidden, &self.activations);
+        let mut hidden = [0.0; HIDDEN];
+        for (neuron, hidden) in hidden.iter_mut().enumerate() {
+            let value = products[neuron] as f32 * head.hidden_scale[neuron];
+            *hidden = (value + head.hidden_bias[neuron]).max(0.0);
         }
-        for layer in &head.middle {
-            middle_layer(layer, hidden, next);
-            std::mem::swap(hidden, next);
-        }
-        number
+        let hidden = head.middle.iter().fold(hidden, |hidden, layer| layer.after(&hidden));
+        (number, hidden)
     }
 
     /// The cosine with the axis for the current activations.
-    fn cosine_of(&mut self, pieces: usize) -> f32 {
-        let head = self.run_hidden(pieces);
-        cosine_along(&self.along[head], &self.hidden[0])
+    fn cosine_of(&self, pieces: usize) -> f32 {
+        let (head, hidden) = self.hidden(pieces);
+        self.along[head].cosine(&hidden)
     }
 }
 
@@ -179,9 +165,9 @@ impl Encoder for QuantisedEncoder {
         for (position, embedding) in batch.iter().zip(embeddings.chunks_exact_mut(dim)) {
             self.features = SlottedFeatures::from_rows(self.config.features, &position);
             self.activate();
-            let head = self.run_hidden(position.pieces);
+            let (head, hidden) = self.hidden(position.pieces);
             let head = &self.heads[head];
-            project(&self.hidden[0], &head.projection, &head.projection_bias, embedding);
+            project(&hidden, &head.projection, &head.projection_bias, embedding);
         }
         Ok(embeddings)
     }
@@ -238,57 +224,52 @@ fn largest_sum(set: FeatureSet, sums: &Sums) -> i32 {
     largest(&sums.bias) + pieces + FeatureSet::THREATS_SEEN * others
 }
 
-/// The layers after the sums, for one range of piece counts. N is the number of neurons of a hidden
-/// layer.
+/// The layers after the sums, for one range of piece counts.
 #[derive(Clone)]
 struct Head {
-    /// Blocks of [`HIDDEN_BLOCK`] neurons, each in the kernels' order.
+    /// In the kernels' order.
     hidden: Vec<i8>,
-    /// Converts the integer product of each hidden neuron back to its value.
-    hidden_scale: Vec<f32>,
-    hidden_bias: Vec<f32>,
+    /// Converts a hidden neuron's integer product back to its value.
+    hidden_scale: [f32; HIDDEN],
+    hidden_bias: [f32; HIDDEN],
     middle: Vec<MiddleLayer>,
-    /// `[N][D]`.
+    /// `[HIDDEN][D]`.
     projection: Vec<f32>,
     projection_bias: Vec<f32>,
 }
 
 impl Head {
-    /// Quantises the parameters of one head: hidden weights as `[N][2H]`, weights and biases of
-    /// each middle layer as `[N][N]` and `[N]`, and the projection as `[D][N]`.
+    /// Quantises the parameters of one head: hidden weights as `[HIDDEN][2H]`, weights and biases
+    /// of each middle layer as `[HIDDEN][HIDDEN]` and `[HIDDEN]`, and the projection as
+    /// `[D][HIDDEN]`.
     fn new(
         weights: &[f32],
-        hidden_bias: Vec<f32>,
+        bias: &[f32],
         [middle, middle_bias]: [Vec<f32>; 2],
         by_output: &[f32],
         projection_bias: Vec<f32>,
     ) -> Self {
-        let width = hidden_bias.len();
-        let inputs = weights.len() / width;
+        let inputs = weights.len() / HIDDEN;
         let mut hidden = vec![0; weights.len()];
-        let mut hidden_scale = vec![0.0; width];
+        let mut hidden_scale = [0.0; HIDDEN];
         for (neuron, weights) in weights.chunks_exact(inputs).enumerate() {
             let largest = weights.iter().fold(f32::MIN_POSITIVE, |max, w| max.max(w.abs()));
             let step = largest / f32::from(i8::MAX);
             hidden_scale[neuron] = step / ACTIVATION_ONE;
-            let (block, neuron) = (neuron / HIDDEN_BLOCK, neuron % HIDDEN_BLOCK);
-            let block = &mut hidden[block * HIDDEN_BLOCK * inputs..];
             for (input, weight) in weights.iter().enumerate() {
-                let slot = input / 4 * 4 * HIDDEN_BLOCK + neuron * 4 + input % 4;
-                block[slot] = (weight / step).round() as i8;
+                let slot = input / 4 * 4 * HIDDEN + neuron * 4 + input % 4;
+                hidden[slot] = (weight / step).round() as i8;
             }
         }
-        let middle = middle.chunks_exact(width * width).zip(middle_bias.chunks_exact(width));
-        let middle = middle.map(|(by_output, bias)| MiddleLayer {
-            weights: in_blocks(by_output, width),
-            bias: bias.to_vec(),
-        });
+        let mut hidden_bias = [0.0; HIDDEN];
+        hidden_bias.copy_from_slice(bias);
+        let middle = middle.chunks_exact(HIDDEN * HIDDEN).zip(middle_bias.chunks_exact(HIDDEN));
         Self {
             hidden,
             hidden_scale,
             hidden_bias,
-            middle: middle.collect(),
-            projection: by_input(by_output, width),
+            middle: middle.map(|(weights, bias)| MiddleLayer::new(weights, bias)).collect(),
+            projection: by_input(by_output),
             projection_bias,
         }
     }
@@ -296,7 +277,7 @@ impl Head {
 
 /// The last layer, scaled to unit length.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn project(hidden: &[f32], weights: &[f32], bias: &[f32], embedding: &mut [f32]) {
+fn project(hidden: &[f32; HIDDEN], weights: &[f32], bias: &[f32], embedding: &mut [f32]) {
     embedding.copy_from_slice(bias);
     for (&input, weights) in hidden.iter().zip(weights.chunks_exact(bias.len())) {
         if input > 0.0 {
@@ -317,98 +298,93 @@ fn project(hidden: &[f32], weights: &[f32], bias: &[f32], embedding: &mut [f32])
 /// embedding itself need not be computed.
 #[derive(Clone)]
 struct HeadAlong {
-    /// N values.
-    along: Vec<f32>,
+    along: [f32; HIDDEN],
     along_bias: f32,
-    /// `WᵀW`, in blocks of columns: `[N / HIDDEN_BLOCK][N][HIDDEN_BLOCK]`.
+    /// `WᵀW`, row by row.
     gram: Vec<f32>,
-    /// `2 Wᵀb`, N values.
-    cross: Vec<f32>,
+    /// `2 Wᵀb`.
+    cross: [f32; HIDDEN],
     bias_square: f32,
 }
 
 impl HeadAlong {
-    /// Folds a projection (`[N][D]`), its bias and the unit vector `axis` into one head.
+    /// Folds a projection (`[HIDDEN][D]`), its bias and the unit vector `axis` into one head.
     fn new(projection: &[f32], bias: &[f32], axis: &[f32]) -> Self {
         let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
         let columns: Vec<&[f32]> = projection.chunks_exact(bias.len()).collect();
-        let of_columns = |value: &dyn Fn(&[f32]) -> f32| -> Vec<f32> {
-            columns.iter().map(|column| value(column)).collect()
+        let of_column = |value: &dyn Fn(&[f32]) -> f32| -> [f32; HIDDEN] {
+            std::array::from_fn(|input| value(columns[input]))
         };
-        let gram: Vec<f32> = columns.iter().flat_map(|a| of_columns(&|b| dot(a, b))).collect();
         Self {
-            along: of_columns(&|column| dot(column, axis)),
+            along: of_column(&|column| dot(column, axis)),
             along_bias: dot(bias, axis),
-            gram: in_blocks(&gram, columns.len()),
-            cross: of_columns(&|column| 2.0 * dot(column, bias)),
+            gram: columns.iter().flat_map(|a| of_column(&|b| dot(a, b))).collect(),
+            cross: of_column(&|column| 2.0 * dot(column, bias)),
             bias_square: dot(bias, bias),
         }
+    }
+
+    /// The cosine of the embedding of `hidden` with the direction.
+    fn cosine(&self, hidden: &[f32; HIDDEN]) -> f32 {
+        cosine_along(self, hidden)
     }
 }
 
 /// Number of values that are summed in parallel.
 const LANES: usize = 8;
 
-/// The cosine of the embedding of `hidden` (N) with the direction.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn cosine_along(head: &HeadAlong, hidden: &[f32]) -> f32 {
+fn cosine_along(head: &HeadAlong, hidden: &[f32; HIDDEN]) -> f32 {
+    let mut products = head.cross;
+    // Zeros are multiplied too: a branch on each would be mispredicted half the time.
+    for (&input, row) in hidden.iter().zip(head.gram.chunks_exact(HIDDEN)) {
+        products.iter_mut().zip(row).for_each(|(product, value)| *product += input * value);
+    }
     let (mut along, mut square) = ([0.0; LANES], [0.0; LANES]);
-    let blocks = head.gram.chunks_exact(hidden.len() * HIDDEN_BLOCK);
-    let inputs = hidden.as_chunks::<HIDDEN_BLOCK>().0.iter();
-    let factors = head.cross.as_chunks::<HIDDEN_BLOCK>().0.iter();
-    let factors = factors.zip(head.along.as_chunks::<HIDDEN_BLOCK>().0);
-    for ((block, inputs), (cross, factors)) in blocks.zip(inputs).zip(factors) {
-        let products = block_products(*cross, block, hidden);
-        for (index, input) in inputs.iter().enumerate() {
-            along[index % LANES] += input * factors[index];
-            square[index % LANES] += input * products[index];
-        }
+    for (index, &input) in hidden.iter().enumerate() {
+        along[index % LANES] += input * head.along[index];
+        square[index % LANES] += input * products[index];
     }
     let square = square.iter().sum::<f32>() + head.bias_square;
     (along.iter().sum::<f32>() + head.along_bias) / (square.max(0.0) + SMALLEST_SQUARE).sqrt()
 }
 
-/// A square layer of N neurons, in f32 because it is small.
+/// A square layer of [`HIDDEN`] neurons, in f32 because it is small.
 #[derive(Clone)]
 struct MiddleLayer {
-    /// Blocks of outputs: `[N / HIDDEN_BLOCK][input][HIDDEN_BLOCK]`.
+    /// `[input][output]`.
     weights: Vec<f32>,
-    bias: Vec<f32>,
+    bias: [f32; HIDDEN],
 }
 
-/// The output of a layer for `input`, with ReLU.
+impl MiddleLayer {
+    /// From weights given as `[output][input]`.
+    fn new(by_output: &[f32], biases: &[f32]) -> Self {
+        let mut bias = [0.0; HIDDEN];
+        bias.copy_from_slice(biases);
+        Self { weights: by_input(by_output), bias }
+    }
+
+    /// The output of the layer for `input`, with ReLU.
+    fn after(&self, input: &[f32; HIDDEN]) -> [f32; HIDDEN] {
+        middle_layer(&self.weights, &self.bias, input)
+    }
+}
+
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn middle_layer(layer: &MiddleLayer, input: &[f32], output: &mut [f32]) {
-    let blocks = layer.weights.chunks_exact(input.len() * HIDDEN_BLOCK);
-    let outputs = output.as_chunks_mut::<HIDDEN_BLOCK>().0.iter_mut();
-    let biases = layer.bias.as_chunks::<HIDDEN_BLOCK>().0;
-    for ((block, output), bias) in blocks.zip(outputs).zip(biases) {
-        *output = block_products(*bias, block, input).map(|value| value.max(0.0));
-    }
-}
-
-/// `sums` plus the products of the inputs with a block of weights (`[input][HIDDEN_BLOCK]`).
-#[inline(always)]
-fn block_products(
-    mut sums: [f32; HIDDEN_BLOCK],
-    block: &[f32],
-    input: &[f32],
-) -> [f32; HIDDEN_BLOCK] {
+fn middle_layer(weights: &[f32], bias: &[f32; HIDDEN], input: &[f32; HIDDEN]) -> [f32; HIDDEN] {
+    let mut output = *bias;
     // Zeros are multiplied too: a branch on each would be mispredicted half the time.
-    for (input, weights) in input.iter().zip(block.as_chunks::<HIDDEN_BLOCK>().0) {
-        sums.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += input * weight);
+    for (&input, weights) in input.iter().zip(weights.chunks_exact(HIDDEN)) {
+        output.iter_mut().zip(weights).for_each(|(out, weight)| *out += input * weight);
     }
-    sums
+    output.map(|value| value.max(0.0))
 }
 
-/// Rearranges a square matrix, given as `[output][input]` with `width` inputs, into blocks of
-/// outputs: `[width / HIDDEN_BLOCK][input][HIDDEN_BLOCK]`.
-fn in_blocks(by_output: &[f32], width: usize) -> Vec<f32> {
-    by_output.chunks_exact(width * HIDDEN_BLOCK).flat_map(|block| by_input(block, width)).collect()
-}
-
-/// Transposes weights with `width` inputs from output-major to input-major order.
-fn by_input(by_output: &[f32], width: usize) -> Vec<f32> {
-    let of_input = |input| by_output.chunks_exact(width).map(move |weights: &[f32]| weights[input]);
-    (0..width).flat_map(of_input).collect()
+/// Transposes weights with [`HIDDEN`] inputs from output-major to input-major order.
+fn by_input(by_output: &[f32]) -> Vec<f32> {
+    let inputs = 0..HIDDEN;
+    inputs
+        .flat_map(|input| by_output.chunks_exact(HIDDEN).map(move |weights| weights[input]))
+        .collect()
 }

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use azimuth_network::sparse::HIDDEN_BLOCK;
+use azimuth_network::sparse::HIDDEN;
 use azimuth_network::sparse::features::{SLOTS, Slots};
 
 use super::{ACTIVATION_SHIFT, BLOCK, Change, SUM_ONE};
@@ -13,7 +13,7 @@ const REGISTERS: usize = 8;
 
 // No load or store of a register goes beyond its slice.
 const _: () = assert!(BLOCK.is_multiple_of(LANES * REGISTERS));
-const _: () = assert!(SLOTS.is_multiple_of(2 * LANES) && HIDDEN_BLOCK.is_multiple_of(8));
+const _: () = assert!(SLOTS.is_multiple_of(2 * LANES) && HIDDEN.is_multiple_of(8));
 
 /// # Safety
 /// Needs AVX2, a width that is a multiple of 128, and rows inside the table.
@@ -136,28 +136,28 @@ unsafe fn active_groups(activations: &[u8], groups: &mut [u16]) -> usize {
 }
 
 /// # Safety
-/// Needs AVX2, HIDDEN_BLOCK weights for every activation, and activations that fill a whole number of
+/// Needs AVX2, HIDDEN weights for every activation, and activations that fill a whole number of
 /// registers.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN_BLOCK] {
-    const OUT: usize = HIDDEN_BLOCK / 8;
+pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {
+    const OUT: usize = HIDDEN / 8;
     /// Number of groups that are tested together.
     const TOGETHER: usize = 256;
     let ones = _mm256_set1_epi16(1);
     let mut sums = [_mm256_setzero_si256(); OUT];
     let mut groups = [0; TOGETHER];
     for (block, activations) in activations.chunks(TOGETHER * GROUP).enumerate() {
-        let hidden = &hidden[block * TOGETHER * GROUP * HIDDEN_BLOCK..];
+        let hidden = &hidden[block * TOGETHER * GROUP * HIDDEN..];
         // SAFETY: a block has no more groups than there is room for.
         let active = unsafe { active_groups(activations, &mut groups) };
         for &group in &groups[..active] {
             let group = usize::from(group);
-            // SAFETY: the group is inside the block and has GROUP x HIDDEN_BLOCK weights.
+            // SAFETY: the group is inside the block and has GROUP x HIDDEN weights.
             unsafe {
                 let inputs = activations.as_ptr().add(group * GROUP).cast::<i32>();
                 let inputs = _mm256_set1_epi32(inputs.read_unaligned());
                 for (index, sum) in sums.iter_mut().enumerate() {
-                    let weights = hidden.as_ptr().add(group * GROUP * HIDDEN_BLOCK + index * 32);
+                    let weights = hidden.as_ptr().add(group * GROUP * HIDDEN + index * 32);
                     let weights = _mm256_loadu_si256(weights.cast());
                     let pairs = _mm256_maddubs_epi16(inputs, weights);
                     *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, ones));
@@ -165,7 +165,7 @@ pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN
             }
         }
     }
-    let mut products = [0; HIDDEN_BLOCK];
+    let mut products = [0; HIDDEN];
     for (sum, products) in sums.iter().zip(products.chunks_exact_mut(8)) {
         // SAFETY: the chunk is 8 x i32, as wide as the register.
         unsafe { _mm256_storeu_si256(products.as_mut_ptr().cast(), *sum) };

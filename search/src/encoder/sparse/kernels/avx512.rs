@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use azimuth_network::sparse::HIDDEN_BLOCK;
+use azimuth_network::sparse::HIDDEN;
 use azimuth_network::sparse::features::{SLOTS, Slots};
 
 use super::{ACTIVATION_SHIFT, BLOCK, Change, SUM_ONE};
@@ -15,7 +15,7 @@ const CHAINS: usize = 4;
 
 // No load or store of a register goes beyond its slice.
 const _: () = assert!(BLOCK.is_multiple_of(LANES * REGISTERS));
-const _: () = assert!(SLOTS.is_multiple_of(LANES) && HIDDEN_BLOCK.is_multiple_of(16));
+const _: () = assert!(SLOTS.is_multiple_of(LANES) && HIDDEN.is_multiple_of(16));
 
 /// # Safety
 /// Needs AVX-512 F and BW, a width that is a multiple of 128, and rows inside the table.
@@ -109,25 +109,25 @@ unsafe fn active_groups(activations: &[u8], groups: &mut [u32]) -> usize {
 }
 
 /// # Safety
-/// Needs AVX-512 F and VNNI, HIDDEN_BLOCK weights for every activation, and activations that fill a whole
+/// Needs AVX-512 F and VNNI, HIDDEN weights for every activation, and activations that fill a whole
 /// number of registers.
 #[target_feature(enable = "avx512f,avx512vnni")]
-pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN_BLOCK] {
-    const OUT: usize = HIDDEN_BLOCK / 16;
+pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {
+    const OUT: usize = HIDDEN / 16;
     /// Number of groups that are tested together.
     const TOGETHER: usize = 256;
     let mut sums = [[_mm512_setzero_si512(); OUT]; CHAINS];
     let mut groups = [0; TOGETHER];
     for (block, activations) in activations.chunks(TOGETHER * GROUP).enumerate() {
-        let hidden = &hidden[block * TOGETHER * GROUP * HIDDEN_BLOCK..];
+        let hidden = &hidden[block * TOGETHER * GROUP * HIDDEN..];
         let add = |sums: &mut [__m512i; OUT], group: u32| {
             let group = group as usize;
-            // SAFETY: the group is inside the block and has GROUP x HIDDEN_BLOCK weights.
+            // SAFETY: the group is inside the block and has GROUP x HIDDEN weights.
             unsafe {
                 let inputs = activations.as_ptr().add(group * GROUP).cast::<i32>();
                 let inputs = _mm512_set1_epi32(inputs.read_unaligned());
                 for (index, sum) in sums.iter_mut().enumerate() {
-                    let weights = hidden.as_ptr().add(group * GROUP * HIDDEN_BLOCK + index * 64);
+                    let weights = hidden.as_ptr().add(group * GROUP * HIDDEN + index * 64);
                     let weights = _mm512_loadu_si512(weights.cast());
                     *sum = _mm512_dpbusd_epi32(*sum, inputs, weights);
                 }
@@ -141,7 +141,7 @@ pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN
         }
         sums.iter_mut().zip(rest).for_each(|(sums, &group)| add(sums, group));
     }
-    let mut products = [0; HIDDEN_BLOCK];
+    let mut products = [0; HIDDEN];
     for (index, products) in products.chunks_exact_mut(16).enumerate() {
         let sum = sums
             .iter()

@@ -15,7 +15,7 @@ use std::env;
 use std::fmt::{Display, Formatter};
 
 use anyhow::{Context, Result};
-use azimuth_network::sparse::HIDDEN_BLOCK;
+use azimuth_network::sparse::HIDDEN;
 use azimuth_network::sparse::features::Slots;
 
 use crate::large_memory::prefetch;
@@ -110,10 +110,10 @@ impl Kernels {
         }
     }
 
-    /// The integer products of a block of hidden neurons with `activations` (2H), before scale and
-    /// bias. The weights are stored in groups of four inputs: `[2H / 4][HIDDEN_BLOCK][4]`.
-    pub(super) fn multiply(self, hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN_BLOCK] {
-        assert_eq!(activations.len() * HIDDEN_BLOCK, hidden.len());
+    /// The integer products of a hidden layer with `activations` (2H), before scale and bias. The
+    /// weights are stored in groups of four inputs: `[2H / 4][HIDDEN][4]`.
+    pub(super) fn multiply(self, hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {
+        assert_eq!(activations.len() * HIDDEN, hidden.len());
         assert!(activations.len().is_multiple_of(BLOCK));
         match self {
             #[cfg(target_arch = "x86_64")]

@@ -2,7 +2,7 @@
 
 use std::arch::aarch64::*;
 
-use azimuth_network::sparse::HIDDEN_BLOCK;
+use azimuth_network::sparse::HIDDEN;
 use azimuth_network::sparse::features::{SLOTS, Slots};
 
 use super::{ACTIVATION_SHIFT, BLOCK, Change, SUM_ONE};
@@ -13,7 +13,7 @@ const REGISTERS: usize = 16;
 
 // No load or store of a register goes beyond its slice.
 const _: () = assert!(BLOCK.is_multiple_of(LANES * REGISTERS));
-const _: () = assert!(SLOTS.is_multiple_of(LANES) && HIDDEN_BLOCK.is_multiple_of(4));
+const _: () = assert!(SLOTS.is_multiple_of(LANES) && HIDDEN.is_multiple_of(4));
 
 /// # Safety
 /// Needs NEON, a width that is a multiple of 128, and rows inside the table.
@@ -73,15 +73,15 @@ pub(super) unsafe fn differing(before: &Slots, now: &Slots) -> u128 {
 }
 
 /// # Safety
-/// Needs NEON, HIDDEN_BLOCK weights for every activation, and activations of at most 127.
+/// Needs NEON, HIDDEN weights for every activation, and activations of at most 127.
 #[target_feature(enable = "neon")]
-pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN_BLOCK] {
+pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {
     /// Bytes of a register: four outputs with four weights each.
     const BYTES: usize = 16;
-    const OUT: usize = HIDDEN_BLOCK / 4;
+    const OUT: usize = HIDDEN / 4;
     // For each output, the sum of its first two products and that of its last two.
     let mut sums = [[vdupq_n_s32(0); 2]; OUT];
-    let groups = activations.chunks_exact(4).zip(hidden.chunks_exact(4 * HIDDEN_BLOCK));
+    let groups = activations.chunks_exact(4).zip(hidden.chunks_exact(4 * HIDDEN));
     for (inputs, weights) in groups {
         let inputs = i32::from_le_bytes([inputs[0], inputs[1], inputs[2], inputs[3]]);
         // Most groups are zero, because most sums are negative.
@@ -90,13 +90,13 @@ pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN
         }
         let inputs = vreinterpret_s8_s32(vdup_n_s32(inputs));
         for (index, [low, high]) in sums.iter_mut().enumerate() {
-            // SAFETY: the group has 4 x HIDDEN_BLOCK weights.
+            // SAFETY: the group has 4 x HIDDEN weights.
             let weights = unsafe { vld1q_s8(weights.as_ptr().add(index * BYTES)) };
             *low = vpadalq_s16(*low, vmull_s8(vget_low_s8(weights), inputs));
             *high = vpadalq_s16(*high, vmull_s8(vget_high_s8(weights), inputs));
         }
     }
-    let mut products = [0; HIDDEN_BLOCK];
+    let mut products = [0; HIDDEN];
     for ([low, high], products) in sums.iter().zip(products.chunks_exact_mut(4)) {
         // SAFETY: the chunk is 4 x i32, as wide as the register.
         unsafe { vst1q_s32(products.as_mut_ptr(), vpaddq_s32(*low, *high)) };

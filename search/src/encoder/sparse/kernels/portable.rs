@@ -1,6 +1,6 @@
 //! The kernels in plain Rust. The other kernels match them bit for bit.
 
-use azimuth_network::sparse::HIDDEN_BLOCK;
+use azimuth_network::sparse::HIDDEN;
 use azimuth_network::sparse::features::Slots;
 
 use super::{ACTIVATION_SHIFT, Change, SUM_ONE};
@@ -25,9 +25,9 @@ pub(super) fn differing(before: &Slots, now: &Slots) -> u128 {
     bits.fold(0, |bits, (slot, (before, now))| bits | u128::from(before != now) << slot)
 }
 
-pub(super) fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN_BLOCK] {
-    let mut products = [0; HIDDEN_BLOCK];
-    let groups = activations.chunks_exact(4).zip(hidden.chunks_exact(4 * HIDDEN_BLOCK));
+pub(super) fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {
+    let mut products = [0; HIDDEN];
+    let groups = activations.chunks_exact(4).zip(hidden.chunks_exact(4 * HIDDEN));
     for (inputs, weights) in groups {
         for (product, weights) in products.iter_mut().zip(weights.chunks_exact(4)) {
             for (&input, &weight) in inputs.iter().zip(weights) {

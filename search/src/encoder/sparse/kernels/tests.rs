@@ -62,7 +62,7 @@ fn products_are_those_of_plain_rust() {
         let activations = random(width, 3, |random| {
             if random.random_range(0..10) < zeros { 0 } else { random.random_range(0..=127) }
         });
-        let hidden = random(width * HIDDEN_BLOCK, 4, |random| random.random::<i8>());
+        let hidden = random(width * HIDDEN, 4, |random| random.random::<i8>());
         let expected = portable::multiply(&hidden, &activations);
         for kernels in Kernels::available() {
             assert_eq!(kernels.multiply(&hidden, &activations), expected, "{kernels}");
