@@ -1,12 +1,15 @@
 //! A board with the history of its game: reads FEN, plays moves, and tracks repetitions and the
 //! 50-move rule.
 
+use std::fmt::{self, Display};
+
 use anyhow::{Result, anyhow, ensure};
 use cozy_chess::{
     BitBoard, Board, Color, FenParseError, File, Move, Piece, Rank, Square, get_king_moves,
     get_pawn_attacks, util,
 };
 
+use crate::pgn::Outcome;
 use crate::text::{printable, shortened};
 
 /// The standard starting position.
@@ -174,6 +177,66 @@ impl Position {
     /// Whether any legal move exists.
     pub fn has_legal_move(&self) -> bool {
         self.board.generate_moves(|_| true)
+    }
+
+    /// How the rules end the game in this position; `None` if it goes on. A mate takes precedence
+    /// over the 50-move rule. A repetition is the third occurrence of the position.
+    pub fn ending(&self) -> Option<Ending> {
+        let board = &self.board;
+        if !self.has_legal_move() {
+            let winner = !board.side_to_move();
+            let is_check = !board.checkers().is_empty();
+            return Some(if is_check { Ending::Checkmate { winner } } else { Ending::Stalemate });
+        }
+        if insufficient_material(board) {
+            return Some(Ending::InsufficientMaterial);
+        }
+        let key = repetition_key(board);
+        if self.history.iter().filter(|&&earlier| earlier == key).count() >= 2 {
+            return Some(Ending::Repetition);
+        }
+        (self.halfmove_clock >= 100).then_some(Ending::FiftyMoves)
+    }
+}
+
+/// How the rules end a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// A side is checkmated.
+    Checkmate {
+        /// The side that mates.
+        winner: Color,
+    },
+    /// The side to move has no move and is not in check.
+    Stalemate,
+    /// Neither side can mate.
+    InsufficientMaterial,
+    /// The position has occurred three times.
+    Repetition,
+    /// Fifty moves by each side without a capture or a pawn move.
+    FiftyMoves,
+}
+
+impl Ending {
+    /// The result of the game.
+    pub fn outcome(self) -> Outcome {
+        match self {
+            Self::Checkmate { winner } => Outcome::win_of(winner),
+            _ => Outcome::Draw,
+        }
+    }
+}
+
+impl Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Checkmate { winner: Color::White } => "Checkmate: White wins",
+            Self::Checkmate { winner: Color::Black } => "Checkmate: Black wins",
+            Self::Stalemate => "Draw by stalemate",
+            Self::InsufficientMaterial => "Draw: neither side can mate",
+            Self::Repetition => "Draw by repetition",
+            Self::FiftyMoves => "Draw by the 50-move rule",
+        })
     }
 }
 

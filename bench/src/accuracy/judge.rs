@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use anyhow::{Context, Result};
-use azimuth_chess::position::{Position, insufficient_material};
+use azimuth_chess::position::{Ending, Position};
 use azimuth_chess::win_probability::win_probability_of_centipawns;
 use cozy_chess::{Color, Move};
 
@@ -75,12 +75,10 @@ fn value_after(judge: &mut dyn Player, position: &Position, mv: Move) -> Result<
     let side = position.board().side_to_move();
     let mut after = position.clone();
     after.play(mv);
-    let board = after.board();
-    if !after.has_legal_move() {
-        return Ok(if board.checkers().is_empty() { 0.5 } else { 1.0 });
-    }
-    if insufficient_material(board) {
-        return Ok(0.5);
+    match after.ending() {
+        Some(Ending::Checkmate { .. }) => return Ok(1.0),
+        Some(Ending::Stalemate | Ending::InsufficientMaterial) => return Ok(0.5),
+        _ => {}
     }
     let evaluation = ask(judge, &after)?.evaluation.context("the judge names no score")?;
     Ok(win_probability(evaluation, side))

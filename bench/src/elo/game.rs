@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use azimuth_chess::pgn::Outcome;
-use azimuth_chess::position::{Position, insufficient_material, repetition_key};
+use azimuth_chess::position::Position;
 use azimuth_chess::san::san_of_move;
 use cozy_chess::{Color, Move};
 
@@ -70,8 +70,12 @@ pub fn play(start: &str, seats: [Seat<'_>; 2], adjudication: &Adjudication) -> R
     let mut seats = seats;
     seats.iter_mut().try_for_each(|seat| seat.player.new_game())?;
     let end = loop {
-        if let Some(end) = ended_by_rules(&position) {
-            break end;
+        if let Some(ending) = position.ending() {
+            break End {
+                outcome: ending.outcome(),
+                termination: termination::NORMAL,
+                reason: ending.to_string(),
+            };
         }
         let side = position.board().side_to_move();
         let seat = &mut seats[side as usize];
@@ -120,32 +124,6 @@ pub fn play(start: &str, seats: [Seat<'_>; 2], adjudication: &Adjudication) -> R
     };
     let End { outcome, termination, reason } = end;
     Ok(Finished { moves: played, outcome, termination, reason, duration: began.elapsed(), waited })
-}
-
-/// Checkmate, stalemate, insufficient material, the 50-move rule and threefold repetition.
-fn ended_by_rules(position: &Position) -> Option<End> {
-    let board = position.board();
-    let end =
-        |outcome, reason: String| Some(End { outcome, termination: termination::NORMAL, reason });
-    let draw = |reason: &str| end(Outcome::Draw, format!("Draw by {reason}"));
-    if !position.has_legal_move() {
-        if board.checkers().is_empty() {
-            return draw("stalemate");
-        }
-        let winner = !board.side_to_move();
-        return end(Outcome::win_of(winner), format!("{winner:?} mates"));
-    }
-    if insufficient_material(board) {
-        return draw("insufficient material");
-    }
-    if position.halfmove_clock() >= 100 {
-        return draw("the 50-move rule");
-    }
-    let key = repetition_key(board);
-    if position.history().iter().filter(|&&earlier| earlier == key).count() >= 2 {
-        return draw("threefold repetition");
-    }
-    None
 }
 
 /// Subtracts the time of a side's move `number`, counted from 1, from its clock. Returns whether
@@ -332,13 +310,13 @@ mod tests {
     #[test]
     fn the_rules_end_a_game() -> Result<()> {
         for (start, white, black, outcome, reason) in [
-            (STARTPOS, "f2f3 g2g4", "e7e5 d8h4", Outcome::BlackWins, "Black mates"),
+            (STARTPOS, "f2f3 g2g4", "e7e5 d8h4", Outcome::BlackWins, "Checkmate: Black wins"),
             (
                 STARTPOS,
                 "g1f3 f3g1 g1f3 f3g1",
                 "g8f6 f6g8 g8f6 f6g8",
                 Outcome::Draw,
-                "Draw by threefold repetition",
+                "Draw by repetition",
             ),
             ("7k/8/6Q1/8/8/8/8/K7 w - - 0 1", "a1b1", "", Outcome::Draw, "Draw by stalemate"),
             (
@@ -346,7 +324,7 @@ mod tests {
                 "a1b2",
                 "",
                 Outcome::Draw,
-                "Draw by insufficient material",
+                "Draw: neither side can mate",
             ),
             (
                 "6k1/8/8/8/8/8/8/K6R w - - 99 80",
@@ -356,7 +334,13 @@ mod tests {
                 "Draw by the 50-move rule",
             ),
             // A mate by the hundredth half-move takes precedence over the 50-move rule.
-            ("7k/8/6K1/8/8/8/8/R7 w - - 99 80", "a1a8", "", Outcome::WhiteWins, "White mates"),
+            (
+                "7k/8/6K1/8/8/8/8/R7 w - - 99 80",
+                "a1a8",
+                "",
+                Outcome::WhiteWins,
+                "Checkmate: White wins",
+            ),
         ] {
             let finished = game(start, Script::new(white), Script::new(black), &NO_LIMIT)?;
             assert_eq!((finished.outcome, finished.reason.as_str()), (outcome, reason));

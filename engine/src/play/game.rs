@@ -1,8 +1,7 @@
 //! A game in progress: its positions, how it ends, and its PGN.
 
-use azimuth_chess::position::{
-    Position, STARTPOS, castles_as_in_chess960, insufficient_material, repetition_key,
-};
+use azimuth_chess::pgn::Outcome;
+use azimuth_chess::position::{Ending, Position, STARTPOS, castles_as_in_chess960};
 use azimuth_chess::san::san_of_line;
 use cozy_chess::{Color, Move};
 
@@ -19,22 +18,14 @@ pub struct Game {
 /// How a game ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// A side is checkmated.
-    Checkmate(Color),
+    /// By the rules.
+    Rules(Ending),
     /// A side has resigned.
     Resignation(Color),
     /// A side has run out of time.
     Time(Color),
     /// A side has run out of time, and the other side has only its king.
     TimeAgainstKing(Color),
-    /// The side to move has no move and is not in check.
-    Stalemate,
-    /// The same position has occurred three times.
-    Repetition,
-    /// Fifty moves by each side without a capture or a pawn move.
-    FiftyMoves,
-    /// Neither side can give mate.
-    InsufficientMaterial,
 }
 
 impl Game {
@@ -105,42 +96,29 @@ impl Game {
             return Some(End::Resignation(side));
         }
         let position = self.position();
-        let board = position.board();
         if let Some(side) = self.out_of_time {
-            let can_win = board.colors(!side).len() > 1;
+            let can_win = position.board().colors(!side).len() > 1;
             return Some(if can_win { End::Time(side) } else { End::TimeAgainstKing(side) });
         }
-        if !position.has_legal_move() {
-            let mated = !board.checkers().is_empty();
-            return Some(if mated { End::Checkmate(board.side_to_move()) } else { End::Stalemate });
-        }
-        let key = repetition_key(board);
-        let before = position.history().iter().filter(|&&earlier| earlier == key).count();
-        match () {
-            () if insufficient_material(board) => Some(End::InsufficientMaterial),
-            () if before >= 2 => Some(End::Repetition),
-            () if position.halfmove_clock() >= 100 => Some(End::FiftyMoves),
-            () => None,
-        }
+        position.ending().map(End::Rules)
     }
 }
 
 impl End {
     /// The result in PGN notation.
     pub fn result(self) -> &'static str {
-        match self {
-            Self::Checkmate(side) | Self::Resignation(side) | Self::Time(side) => match side {
-                Color::White => "0-1",
-                Color::Black => "1-0",
-            },
-            _ => "1/2-1/2",
-        }
+        let outcome = match self {
+            Self::Rules(ending) => ending.outcome(),
+            Self::Resignation(side) | Self::Time(side) => Outcome::win_of(!side),
+            Self::TimeAgainstKing(_) => Outcome::Draw,
+        };
+        outcome.as_pgn()
     }
 
     /// The result in words.
     pub fn words(self) -> String {
         match self {
-            Self::Checkmate(side) => format!("Checkmate: {} wins", side_name(!side)),
+            Self::Rules(ending) => ending.to_string(),
             Self::Resignation(side) => format!("{} resigns", side_name(side)),
             Self::Time(side) => format!("{} loses on time", side_name(side)),
             Self::TimeAgainstKing(side) => {
@@ -149,10 +127,6 @@ impl End {
                     side_name(side)
                 )
             }
-            Self::Stalemate => "Draw by stalemate".to_owned(),
-            Self::Repetition => "Draw by repetition".to_owned(),
-            Self::FiftyMoves => "Draw by the 50-move rule".to_owned(),
-            Self::InsufficientMaterial => "Draw: neither side can mate".to_owned(),
         }
     }
 }
@@ -256,17 +230,17 @@ mod tests {
     fn games_end_as_the_rules_say() -> Result<()> {
         for (fen, sans, end) in [
             (None, "e4 e5", None),
-            (None, "f3 e5 g4 Qh4", Some(End::Checkmate(Color::White))),
+            (None, "f3 e5 g4 Qh4", Some(Ending::Checkmate { winner: Color::Black })),
             (None, "Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1", None),
-            (None, "Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1 Ng8", Some(End::Repetition)),
-            (Some("7k/8/6K1/8/8/8/8/5Q2 w - - 0 1"), "Qf7", Some(End::Stalemate)),
-            (Some("7k/8/6K1/8/8/8/8/5Q2 w - - 99 80"), "Qf2", Some(End::FiftyMoves)),
-            (Some("7k/8/8/8/8/8/1p6/K7 w - - 0 1"), "Kxb2", Some(End::InsufficientMaterial)),
+            (None, "Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1 Ng8", Some(Ending::Repetition)),
+            (Some("7k/8/6K1/8/8/8/8/5Q2 w - - 0 1"), "Qf7", Some(Ending::Stalemate)),
+            (Some("7k/8/6K1/8/8/8/8/5Q2 w - - 99 80"), "Qf2", Some(Ending::FiftyMoves)),
+            (Some("7k/8/8/8/8/8/1p6/K7 w - - 0 1"), "Kxb2", Some(Ending::InsufficientMaterial)),
         ] {
-            assert_eq!(played(fen, sans)?.end(), end, "{sans}");
+            assert_eq!(played(fen, sans)?.end(), end.map(End::Rules), "{sans}");
         }
-        assert_eq!(End::Checkmate(Color::White).result(), "0-1");
-        assert_eq!(End::Checkmate(Color::White).words(), "Checkmate: Black wins");
+        let mate = End::Rules(Ending::Checkmate { winner: Color::Black });
+        assert_eq!((mate.result(), mate.words().as_str()), ("0-1", "Checkmate: Black wins"));
         Ok(())
     }
 

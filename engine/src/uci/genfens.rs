@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use anyhow::{Context, Result, bail};
-use azimuth_chess::position::{Position, fen_of, insufficient_material, legal_moves};
+use azimuth_chess::position::{Position, fen_of, legal_moves};
 use azimuth_chess::text::shortened;
 use azimuth_search::{Control, Limits, Planner};
 use rand::RngExt;
@@ -118,7 +118,7 @@ impl GenFens {
             let plies = self.plies.unwrap_or_else(|| random.random_range(8..=9));
             let position = play_at_random(start.transpose()?.unwrap_or_default(), plies, random);
             if let Some(position) = position
-                && !is_over(&position)
+                && position.ending().is_none()
                 && self.is_even(&position, planner)?
             {
                 return Ok(position);
@@ -172,12 +172,6 @@ fn play_at_random(
         position.play(*pick(&moves, random)?);
     }
     Some(position)
-}
-
-fn is_over(position: &Position) -> bool {
-    !position.has_legal_move()
-        || insufficient_material(position.board())
-        || position.halfmove_clock() >= 100
 }
 
 #[cfg(test)]
@@ -244,7 +238,7 @@ mod tests {
             let counters: Vec<u32> =
                 fen.split(' ').skip(4).map(str::parse).collect::<Result<_, _>>()?;
             assert!(matches!(counters[..], [_, 5]), "{fen}");
-            assert!(!is_over(&Position::from_fen(fen)?), "{fen}");
+            assert_eq!(Position::from_fen(fen)?.ending(), None, "{fen}");
         }
         assert_eq!(fens("12 seed 7 book None", &mut *planner)?, drawn);
         assert_eq!(fens("3 seed 7 book None", &mut *planner)?, drawn[..3]);
