@@ -366,6 +366,20 @@ fn packing_goes_on_after_a_disk_was_full() -> Result<()> {
     Ok(())
 }
 
+/// A process may be killed while it checks that the output can be written.
+#[test]
+fn a_file_of_a_killed_check_is_removed_at_once() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let out = folder.path().join("out.azd");
+    for name in ["out.azd.Ab12Cd.partial", "out.azd.journal.Ef34Gh.partial"] {
+        std::fs::write(folder.path().join(name), "")?;
+    }
+    trainer(&["data", GAMES, "--out", &text(&out)])?;
+    let names = std::fs::read_dir(folder.path())?.map(|entry| Ok(entry?.file_name()));
+    assert_eq!(names.collect::<Result<Vec<_>>>()?, ["out.azd"]);
+    Ok(())
+}
+
 #[test]
 fn killed_labelling_goes_on_to_the_same_bytes() -> Result<()> {
     let inputs = tempfile::tempdir()?;

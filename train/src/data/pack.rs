@@ -237,6 +237,7 @@ impl Packer {
             // The run was killed between its last two steps.
             remove_parts(out);
             Journal::remove(out)?;
+            Journal::remove_unfinished(out);
             return Ok(None);
         }
         let begins = begun.is_none();

@@ -207,10 +207,12 @@ impl Journal {
         replace_file(&journal_path(out), &serde_json::to_vec(self)?)
     }
 
-    /// Removes temporary journals of `out` that killed processes left. The caller must hold the
-    /// lock on `out`.
+    /// Removes the unfinished files of `out` and of its journal that killed processes left. The
+    /// caller must hold the lock on `out`.
     pub fn remove_unfinished(out: &Path) {
         remove_unfinished(&journal_path(out));
+        // A process that was killed while it checked the output.
+        remove_unfinished(out);
     }
 
     /// Removes the journal of `out`.
