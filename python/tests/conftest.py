@@ -64,7 +64,7 @@ def forked():
 
 @pytest.fixture(scope="session")
 def impossible_boards() -> list[tuple[chess.Board, type[Exception], str]]:
-    """Boards that nobody can set up, and the start of the errors."""
+    """Illegal boards, each with the beginning of its error."""
     start = chess.Board()
     cases = [
         (

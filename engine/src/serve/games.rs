@@ -66,13 +66,8 @@ fn games_of(text: &[u8]) -> Result<Vec<u8>> {
         let mut decoded = String::new();
         for (number, line) in lines.by_ref().take(MOST_GAMES as usize) {
             decode(line, &mut decoded);
-            match position(&decoded) {
-                Ok(game) => games.serialize_element(&game)?,
-                Err(error) => {
-                    let fault = format!("line {number}: {error:#}");
-                    games.serialize_element(&Unreadable::new(fault))?;
-                }
-            }
+            let read = position(&decoded).map_err(|error| format!("line {number}: {error:#}"));
+            add(&mut games, read)?;
         }
         lines.peek().is_some()
     } else {
@@ -80,16 +75,20 @@ fn games_of(text: &[u8]) -> Result<Vec<u8>> {
         while reader.taken() < MOST_GAMES
             && let Some(game) = reader.read_game::<Game>()?
         {
-            match game {
-                Ok(game) => games.serialize_element(&game)?,
-                Err(bad) => games.serialize_element(&Unreadable::new(bad.fault))?,
-            }
+            add(&mut games, game.map_err(|bad| bad.fault))?;
         }
         reader.skip_game()?
     };
     games.end()?;
     write!(json, r#","more":{is_more}}}"#)?;
     Ok(json)
+}
+
+fn add<S: SerializeSeq>(games: &mut S, read: Result<Game, impl Display>) -> Result<(), S::Error> {
+    match read {
+        Ok(game) => games.serialize_element(&game),
+        Err(fault) => games.serialize_element(&Unreadable::new(fault)),
+    }
 }
 
 /// The lines that are neither empty nor comments, and their numbers. They end as in PGN.

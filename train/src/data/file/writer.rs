@@ -208,7 +208,7 @@ impl Journal {
     }
 
     /// Removes the unfinished files of `out` and of its journal that killed processes left. The
-    /// caller must hold the lock on `out`.
+    /// caller must hold the lock on `out`, unless `out` is complete.
     pub fn remove_unfinished(out: &Path) {
         remove_unfinished(&journal_path(out));
         // A process that was killed while it checked the output.
