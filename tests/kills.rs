@@ -7,10 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::{binary, stockfish, text, trainer};
-
-/// A few labelled games of Stockfish 15.1 against itself, with variations.
-const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
+use crate::{GAMES, binary, names_in, stockfish, text, trainer};
 
 /// Default number of kills; the environment variable `AZIMUTH_KILLS` sets another.
 const KILLS: usize = 20;
@@ -143,10 +140,8 @@ impl Run {
 
     /// Fails unless a folder has the output and the files beside it, and no others.
     fn check_files(&self, folder: &Path, locks_may_stay: bool) -> Result<()> {
-        let names = std::fs::read_dir(folder)?.map(|entry| Ok(text(entry?.file_name().as_ref())));
-        let mut names = names.collect::<Result<Vec<_>>>()?;
+        let mut names = names_in(folder)?;
         names.retain(|name| !(locks_may_stay && name.ends_with(".lock")));
-        names.sort_unstable();
         let extensions = self.beside.iter().chain([&self.extension]);
         let mut known: Vec<String> =
             extensions.map(|extension| format!("out.{extension}")).collect();

@@ -22,6 +22,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const VENV_PYTHON: &str =
     if cfg!(windows) { ".venv/Scripts/python.exe" } else { ".venv/bin/python" };
 
+/// A few labelled games of Stockfish 15.1 against itself, with variations.
+pub const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
+
 /// The path of the repository.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -56,6 +59,14 @@ pub fn memory_and_handles(process: u32) -> Result<(u64, usize)> {
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
     let memory = line.and_then(|line| line.trim().strip_suffix(" kB")).context("no size")?;
     Ok((memory.parse()?, std::fs::read_dir(format!("/proc/{process}/fd"))?.count()))
+}
+
+/// The names in a folder, in order.
+pub fn names_in(folder: &Path) -> Result<Vec<String>> {
+    let names = std::fs::read_dir(folder)?.map(|entry| Ok(text(entry?.file_name().as_ref())));
+    let mut names = names.collect::<Result<Vec<_>>>()?;
+    names.sort_unstable();
+    Ok(names)
 }
 
 /// A path as an argument of a command.

@@ -61,8 +61,7 @@ impl Server {
         headers: &[(&str, &str)],
         body: &[u8],
     ) -> Result<(u16, String)> {
-        let mut stream = TcpStream::connect(self.address()?)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        let mut stream = self.stream()?;
         let lines: Vec<String> =
             headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let lines = lines.concat();
@@ -96,14 +95,19 @@ impl Server {
 
     /// Begins to send a file of `length` bytes.
     pub fn begin_to_send(&self, length: usize) -> Result<TcpStream> {
-        let mut stream = TcpStream::connect(self.address()?)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        let mut stream = self.stream()?;
         let (host, token) = (&self.host, self.token());
         write!(
             stream,
             "POST /{token}/games/a.pgn HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\n\
              Content-Length: {length}\r\nConnection: close\r\n\r\n"
         )?;
+        Ok(stream)
+    }
+
+    fn stream(&self) -> Result<TcpStream> {
+        let stream = TcpStream::connect(self.address()?)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
         Ok(stream)
     }
 
@@ -118,9 +122,7 @@ impl Server {
         let mut request = address.into_client_request()?;
         let origin = format!("http://{}", self.host);
         request.headers_mut().insert("Origin", origin.parse()?);
-        let stream = TcpStream::connect(self.address()?)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        let (socket, _) = client(request, stream)?;
+        let (socket, _) = client(request, self.stream()?)?;
         let mut page = Page { socket };
         ensure!(page.event()?["type"] == "welcome");
         Ok(page)

@@ -7,9 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_tests::kills::Run;
-use azimuth_tests::{binary, python, text, trainer};
-
-const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
+use azimuth_tests::{GAMES, binary, names_in, python, text, trainer};
 
 /// Packs files with `data`; `more` are further arguments.
 fn pack(files: &[&Path], out: &Path, more: &[&str]) -> Result<()> {
@@ -375,8 +373,7 @@ fn a_file_of_a_killed_check_is_removed_at_once() -> Result<()> {
         std::fs::write(folder.path().join(name), "")?;
     }
     trainer(&["data", GAMES, "--out", &text(&out)])?;
-    let names = std::fs::read_dir(folder.path())?.map(|entry| Ok(entry?.file_name()));
-    assert_eq!(names.collect::<Result<Vec<_>>>()?, ["out.azd"]);
+    assert_eq!(names_in(folder.path())?, ["out.azd"]);
     Ok(())
 }
 

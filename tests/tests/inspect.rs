@@ -5,10 +5,7 @@ use std::fs::File;
 use anyhow::{Context, Result};
 use azimuth::embedded_weights;
 use azimuth_search::DefaultWeights;
-use azimuth_tests::{python, root, text, trainer};
-
-/// A few labelled games of Stockfish 15.1 against itself, with variations.
-const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
+use azimuth_tests::{GAMES, python, root, text, trainer};
 
 fn refusal(arguments: &[&str]) -> Result<String> {
     let error = trainer(arguments).err().context("it went through")?.to_string();

@@ -15,9 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use azimuth_tests::{binary, text};
-
-const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
+use azimuth_tests::{GAMES, binary, text};
 
 const NUMBERS: [&str; 12] = [
     "0",

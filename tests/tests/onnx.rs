@@ -6,12 +6,10 @@ use azimuth_chess::tokens::tokenize;
 use azimuth_network::Inputs;
 use azimuth_network::weights::Weights;
 use azimuth_search::space::Space;
-use azimuth_tests::{python, root, text, trainer};
+use azimuth_tests::{GAMES, python, root, text, trainer};
 use candle_core::{DType, Device};
 
 const TOLERANCE: f32 = 1e-4;
-
-const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
 
 const FENS: [&str; 5] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",

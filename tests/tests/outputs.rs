@@ -6,9 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use azimuth_tests::{binary, root, text, trainer};
-
-const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
+use azimuth_tests::{GAMES, binary, names_in, root, text, trainer};
 
 /// Options of a run that ends quickly.
 const SHORT: [&str; 6] = ["--steps", "1", "--anchors", "8", "--sample", "100"];
@@ -159,9 +157,8 @@ fn a_limit_of_the_size_of_files_is_an_error() -> Result<()> {
     let said = String::from_utf8(output.stderr)?;
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("games.azd") && said.contains("File too large"), "{said}");
-    let names = std::fs::read_dir(folder.path())?.map(|entry| Ok(entry?.file_name()));
-    for name in names.collect::<Result<Vec<_>>>()? {
-        assert!(!text(name.as_ref()).ends_with(".partial"), "{name:?}");
+    for name in names_in(folder.path())? {
+        assert!(!name.ends_with(".partial"), "{name}");
     }
     Ok(())
 }
@@ -238,10 +235,7 @@ fn two_runs_never_write_one_output() -> Result<()> {
     std::fs::write(&unfinished, "half")?;
     let more = ["--steps", "1000000", "--stop-after", "1"];
     trainer(&[&options[..], &more].concat())?;
-    let names = std::fs::read_dir(folder.path())?.map(|entry| Ok(entry?.file_name()));
-    let mut names = names.collect::<Result<Vec<_>>>()?;
-    names.sort_unstable();
-    assert_eq!(names, ["run.checkpoint", "run.jsonl", "run.toml"]);
+    assert_eq!(names_in(folder.path())?, ["run.checkpoint", "run.jsonl", "run.toml"]);
     Ok(())
 }
 

@@ -242,14 +242,11 @@ fn memory_does_not_grow_with_the_number_of_games() -> Result<()> {
     for count in [200, 2_000] {
         let (pgn, _) = games(folder.path(), &"1. e4 e5 2. Nf3 Nc6 *\n\n".repeat(count))?;
         let mut child = quick_report(&[&text(&pgn)])?.spawn()?;
-        let status = format!("/proc/{}/status", child.id());
         let mut sizes: Vec<u64> = Vec::new();
         while child.try_wait()?.is_none() {
-            // `RssAnon` leaves out the pages of the program's file.
-            let lines = std::fs::read_to_string(&status).unwrap_or_default();
-            let line = lines.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-            sizes
-                .extend(line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok()));
+            // A process that has just ended has no memory.
+            let memory = azimuth_tests::memory_and_handles(child.id()).map(|(memory, _)| memory);
+            sizes.extend(memory.ok());
             std::thread::sleep(Duration::from_millis(5));
         }
         // Memory peaks at the start, while the weights are loaded, so only the last quarter counts.

@@ -9,10 +9,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use azimuth_tests::{binary, root, text};
+use azimuth_tests::{GAMES, binary, root, text};
 use candle_core::safetensors::BufferedSafetensors;
-
-const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
 
 /// A rival that learns, with sizes that train in seconds.
 struct Learner {

@@ -6,10 +6,8 @@ use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_network::weights::Weights;
-use azimuth_tests::{binary, python, text, trainer};
+use azimuth_tests::{GAMES, binary, names_in, python, text, trainer};
 use serde_json::{Value, json};
-
-const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
 
 /// Options of a short run.
 const SHORT: [&str; 6] = ["--anchors", "64", "--sample", "200", "--validate-every", "4"];
@@ -244,9 +242,7 @@ mod unix {
             let line = refusal(limited(kibibytes, &arguments)?)?;
             assert!(line.contains(&format!("'{}'", out.display())), "{line}");
             assert!(line.contains("File too large"), "{line}");
-            let mut names: Vec<String> = std::fs::read_dir(folder.path())?
-                .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
-                .collect::<Result<_>>()?;
+            let mut names = names_in(folder.path())?;
             names.retain(|name| name != "data.azd");
             assert!(names.is_empty(), "{arguments:?} leaves {names:?}");
             Ok(())

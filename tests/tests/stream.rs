@@ -8,11 +8,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_network::weights::Weights;
-use azimuth_tests::{binary, stockfish, text, trainer};
+use azimuth_tests::{GAMES, binary, stockfish, text, trainer};
 use serde_json::Value;
-
-/// A few labelled games of Stockfish 15.1 against itself, with mates.
-const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
 
 /// A small encoder, and steps of a twelfth of a round.
 const RECIPE: [&str; 8] =

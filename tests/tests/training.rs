@@ -8,10 +8,7 @@ use azimuth_client::{Engine, PATIENCE};
 use azimuth_network::axis::Direction;
 use azimuth_network::weights::Weights;
 use azimuth_tests::kills::Run;
-use azimuth_tests::{root, stockfish, text, trainer};
-
-/// A few labelled games of Stockfish 15.1 against itself, with variations.
-const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
+use azimuth_tests::{GAMES, root, stockfish, text, trainer};
 
 fn train(folder: &Path, name: &str, more: &[&str]) -> Result<PathBuf> {
     train_on(GAMES, folder, name, more)

@@ -11,11 +11,9 @@ use azimuth_network::checksum::{self, hex};
 use azimuth_network::parameters::Parameters;
 use azimuth_network::weights::Weights;
 use azimuth_search::DefaultWeights;
-use azimuth_tests::{root, text, trainer};
+use azimuth_tests::{GAMES, root, text, trainer};
 use candle_core::{DType, Device, Tensor};
 use sha2::{Digest, Sha256};
-
-const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
 
 fn refusal(path: &Path) -> String {
     let error = Weights::read(path).expect_err("this file is not right");
