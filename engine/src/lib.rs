@@ -5,6 +5,7 @@
 //! that of `azimuth-search`.
 
 mod board_page;
+pub mod embedded_tables;
 pub mod embedded_weights;
 pub mod explain;
 mod map;

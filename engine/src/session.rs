@@ -25,13 +25,13 @@ impl Session {
         settings: &PlannerSettings,
         source: &ModelSource,
         resources: Resources,
-        tablebases: Option<Arc<Tablebases>>,
+        tablebases: Tablebases,
         notice: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Self> {
         let worker =
             source.start(|| embedded_weights::read(settings.default_weights(kind)), notice)?;
         let resources = resources.on_this_machine();
-        let planner = settings.build(kind, &worker, resources, tablebases)?;
+        let planner = settings.build(kind, &worker, resources, Some(Arc::new(tablebases)))?;
         Ok(Self { planner, worker })
     }
 }

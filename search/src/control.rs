@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use azimuth_chess::position::repetition_key;
+use azimuth_chess::position::{Position, repetition_key};
 use cozy_chess::{Board, Move};
 use crossbeam_channel::{Receiver, TryRecvError, unbounded};
 use rand_distr::{Distribution, StandardNormal};
@@ -14,6 +14,7 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 
 use crate::planner::{CurrentMove, Report};
+use crate::tablebase::Tablebases;
 
 /// A signal to a running search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +77,16 @@ impl Limits {
         self.waits() || self.time.is_some() || self.nodes.is_some()
     }
 
+    /// The tablebases that a search from `root` probes.
+    pub(super) fn tablebases<'a>(
+        &self,
+        tables: Option<&'a Tablebases>,
+        root: &Position,
+    ) -> Option<&'a Tablebases> {
+        let pieces = root.board().occupied().len() as usize;
+        tables.filter(|_| self.handicap.is_none_or(|handicap| pieces <= handicap.table_pieces))
+    }
+
     fn handicap_nodes(&self) -> Option<u64> {
         self.handicap?.nodes
     }
@@ -106,6 +117,8 @@ pub struct Handicap {
     pub seed: u64,
     /// Maximum number of positions searched, also while the opponent's clock is running.
     pub nodes: Option<u64>,
+    /// Tablebases are probed only in searches from positions with at most this number of pieces.
+    pub table_pieces: usize,
 }
 
 impl Handicap {
@@ -435,7 +448,7 @@ mod tests {
 
     #[test]
     fn the_noise_has_its_deviation_and_repeats() {
-        let handicap = Handicap { deviation: 0.5, seed: 7, nodes: None };
+        let handicap = Handicap { deviation: 0.5, seed: 7, ..Handicap::default() };
         let noises: Vec<f32> =
             (0..960).map(|number| handicap.noise(&Board::chess960_startpos(number))).collect();
         let mean = noises.iter().sum::<f32>() / 960.0;

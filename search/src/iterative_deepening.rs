@@ -1,13 +1,17 @@
 //! Iterative deepening, shared by all planners: each iteration is deeper than the one before (or
 //! wider, in the beam), until a limit is reached. [`RootMoves`] are the moves that it considers.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use anyhow::{Context, Result};
-use azimuth_chess::position::{Position, legal_moves};
+use azimuth_chess::position::{Ending, Position, legal_moves};
 use cozy_chess::Move;
 
 use crate::control::Limits;
 use crate::planner::Report;
 use crate::tablebase::{RankedMoves, Tablebases};
+use crate::value::Value;
 
 /// A search that runs in iterations.
 pub trait Deepening {
@@ -37,7 +41,7 @@ pub trait Deepening {
 /// iteration.
 pub fn deepen(
     search: &mut impl Deepening,
-    root_moves: &RootMoves,
+    root_moves: &RootMoves<'_>,
     report: &mut dyn FnMut(&Report),
 ) -> Result<Report> {
     let mut best: Option<Report> = None;
@@ -68,23 +72,39 @@ pub fn deepen(
 
 /// The root moves: those given by `go`, reduced to the best ones if the tablebases contain the
 /// position.
-pub struct RootMoves {
+pub struct RootMoves<'a> {
     /// The moves; at least one unless the game is over.
     pub moves: Vec<Move>,
-    ranked: Option<RankedMoves>,
+    known: Option<KnownRoot<'a>>,
 }
 
-impl RootMoves {
+/// A root position that the tablebases contain.
+struct KnownRoot<'a> {
+    position: &'a Position,
+    tables: &'a Tablebases,
+    ranked: RankedMoves,
+    /// The tables' lines of the moves reported so far.
+    lines: RefCell<HashMap<Move, Vec<Move>>>,
+}
+
+impl<'a> RootMoves<'a> {
     /// The moves of `root` that `limits` allow.
-    pub fn new(root: &Position, limits: &Limits, tablebases: Option<&Tablebases>) -> Self {
+    pub fn new(root: &'a Position, limits: &Limits, tablebases: Option<&'a Tablebases>) -> Self {
         let moves = match limits.search_moves.as_slice() {
             [] => legal_moves(root.board()),
             asked => without_repeats(asked),
         };
-        match tablebases.and_then(|tablebases| tablebases.rank(root, &moves)) {
-            Some(ranked) => Self { moves: ranked.best(limits.multipv), ranked: Some(ranked) },
-            None => Self { moves, ranked: None },
-        }
+        let ranked = tablebases.and_then(|tables| Some((tables, tables.rank(root, &moves)?)));
+        let Some((tables, ranked)) = ranked else { return Self { moves, known: None } };
+        let moves = ranked.worth_searching(limits.multipv);
+        let known = KnownRoot { position: root, tables, ranked, lines: RefCell::default() };
+        Self { moves, known: Some(known) }
+    }
+
+    /// Whether the tablebases contain the root. The search then does without them: it looks for a
+    /// mate, and a capture that the tables know to win would hide it.
+    pub(super) fn are_known(&self) -> bool {
+        self.known.is_some()
     }
 
     /// Whether there is only one move.
@@ -92,22 +112,68 @@ impl RootMoves {
         self.moves.len() == 1
     }
 
-    /// Reports the lines of an iteration, with tablebase values in place of estimates. Mate scores
-    /// stay, because they are more precise.
+    /// Reports the lines of an iteration, with the values and lines of the tablebases in place of
+    /// estimates. Mates stay, because they are more precise.
     pub fn present(&self, lines: &mut [Report], report: &mut dyn FnMut(&Report)) {
-        if let Some(ranked) = &self.ranked {
-            for line in &mut *lines {
-                line.tbhits += ranked.len() as u64;
-                if let (None, Some(&mv)) = (line.value.moves_to_mate(), line.pv.first()) {
-                    line.value = ranked.value(mv);
-                }
-            }
-            lines.sort_by_key(|line| line.pv.first().map(|&mv| ranked.place(mv)));
+        if let Some(known) = &self.known {
+            known.correct(lines);
         }
         for (place, line) in (1..).zip(lines) {
             line.multipv = place;
             report(line);
         }
+    }
+}
+
+impl KnownRoot<'_> {
+    /// Gives lines that do not mate the values of the tables. Lost positions get the tables' lines,
+    /// too, and won ones those of the best moves: the search does not see the way to a distant mate,
+    /// or sees a longer one.
+    fn correct(&self, lines: &mut [Report]) {
+        let first = |line: &Report| line.pv.first().copied();
+        let soonest = self.ranked.moves().next().and_then(|mv| self.plies_to_mate(mv));
+        let mate = |line: &Report| {
+            let plies = line.value.plies_to_mate()?;
+            let in_time = line.value < Value::DRAW || soonest.is_none_or(|known| plies <= known);
+            in_time.then_some(plies)
+        };
+        let mating: Vec<Move> =
+            lines.iter().filter(|line| mate(line).is_some()).filter_map(first).collect();
+        let is_win = |mv: &Move| self.ranked.value(*mv) > Value::DRAW;
+        let mut wins = self.ranked.moves().filter(|mv| is_win(mv) && !mating.contains(mv));
+        for line in &mut *lines {
+            line.tbhits += self.ranked.len() as u64;
+            let Some(mut mv) = first(line).filter(|mv| !mating.contains(mv)) else { continue };
+            if is_win(&mv) {
+                mv = wins.next().unwrap_or(mv);
+            }
+            line.value = self.ranked.value(mv);
+            if line.value != Value::DRAW {
+                line.pv = self.line(mv);
+            }
+        }
+        lines.sort_by_key(|line| match mate(line).filter(|_| line.value > Value::DRAW) {
+            Some(plies) => (0, plies, 0),
+            None => (1, 0, first(line).map_or(0, |mv| self.ranked.place(mv))),
+        });
+    }
+
+    /// Plies to the mate at the end of a move's line; `None` if the line does not mate.
+    fn plies_to_mate(&self, mv: Move) -> Option<u32> {
+        let mut end = self.position.clone();
+        let line = self.line(mv);
+        line.iter().for_each(|&mv| end.play(mv));
+        matches!(end.ending(), Some(Ending::Checkmate { .. })).then_some(line.len() as u32)
+    }
+
+    /// The line of a move, as the tables play on.
+    fn line(&self, mv: Move) -> Vec<Move> {
+        let mut lines = self.lines.borrow_mut();
+        let line = lines.entry(mv).or_insert_with(|| {
+            let replies = self.tables.line(&self.position.after(mv));
+            [&[mv], &replies[..]].concat()
+        });
+        line.clone()
     }
 }
 

@@ -56,6 +56,6 @@ pub use planner::{
     CurrentMove, Planner, PlannerKind, PlannerSettings, Report, Resources, THREADS_PER_PROCESSOR,
 };
 pub use selective::{Parameter, Part, Parts, SearchParameters, Selective, SelectiveSettings};
-pub use tablebase::{MOST_PIECES, Probing, Tablebases};
+pub use tablebase::{EmbeddedTables, MOST_PIECES, Probing, Tablebases};
 pub use value::{Bound, Value, terminal_value};
 pub use wdl::{WdlModel, material};

@@ -42,6 +42,11 @@ pub trait Planner: Send {
         Ok(None)
     }
 
+    /// The tablebases that its searches probe.
+    fn tablebases(&self) -> Option<&Tablebases> {
+        None
+    }
+
     /// The model that converts the planner's scores to chances to win, draw and lose.
     fn wdl_model(&self) -> WdlModel {
         WdlModel::of(PlannerKind::Beam)

@@ -1,13 +1,16 @@
 //! Syzygy tablebases: exact values of positions with few pieces.
 
 use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
 
 use anyhow::{Context, Result, ensure};
-use azimuth_chess::position::Position;
+use azimuth_chess::position::{Position, legal_moves};
 use azimuth_chess::text::shortened;
 use cozy_chess::{BitBoard, Board, Color, File, Move, Piece, Square};
 use shakmaty::{Bitboard, ByColor, ByRole, CastlingMode, Chess, PositionError, Setup};
+use shakmaty_syzygy::filesystem::{Filesystem, OsFilesystem, RandomAccessFile, ReadHint};
 use shakmaty_syzygy::{Dtz, SyzygyError, Tablebase, Wdl};
 
 use crate::inference::Notice;
@@ -19,11 +22,20 @@ use crate::value::{self, Value};
 const CERTAIN: i32 = 4_000;
 const CURSED: i32 = 2_000;
 
+/// Maximum number of plies of a line of the tables.
+const LONGEST_LINE: usize = 40;
+
 /// Maximum number of characters of a path in an error message.
 const LONGEST_PATH: usize = 200;
 
 /// Number of pieces in the largest Syzygy tables that exist.
 pub const MOST_PIECES: usize = 7;
+
+/// Names and contents of table files in memory.
+pub type EmbeddedTables = &'static [(&'static str, &'static [u8])];
+
+/// Folder of the embedded files. No file of the system has a name with a zero byte.
+const EMBEDDED: &str = "\0";
 
 /// When tables are probed, and how their results are interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,13 +76,29 @@ impl Tablebases {
     /// and, once, a corrupt table are reported through `notice` and skipped. Fails if no folder has
     /// a table.
     pub fn open(folders: &str, notice: impl Fn(&str) + Send + Sync + 'static) -> Result<Self> {
-        let notice: Notice = Arc::new(notice);
-        let mut tables = Tablebase::new();
+        Self::embedded(&[], notice).with_folders(folders)
+    }
+
+    /// Opens embedded tables. A corrupt table is reported once through `notice` and skipped.
+    pub fn embedded(files: EmbeddedTables, notice: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        let mut tables = Tablebase::with_filesystem(Arc::new(Files(files)));
+        for (name, _) in files {
+            if let Err(error) = tables.add_file(Path::new(EMBEDDED).join(name)) {
+                notice(&format!("embedded table {name}: {error}"));
+            }
+        }
+        let (probing, notice) = (Probing::default(), Arc::new(notice));
+        Self { tables, probing, notice, failed: Once::new() }
+    }
+
+    /// Adds the tables in `folders`, as [`Self::open`] does.
+    pub fn with_folders(mut self, folders: &str) -> Result<Self> {
+        let notice = &self.notice;
         let (mut count, mut failed) = (0, None);
         let parts = std::env::split_paths(OsStr::new(folders));
         for folder in parts.filter(|folder| !folder.as_os_str().is_empty()) {
             let name = || shortened(&folder.display().to_string(), LONGEST_PATH);
-            let added = tables.add_directory(&folder);
+            let added = self.tables.add_directory(&folder);
             match added.with_context(|| format!("Syzygy folder '{}'", name())) {
                 Ok(added) => count += added,
                 Err(error) if failed.is_none() => failed = Some(error),
@@ -87,7 +115,7 @@ impl Tablebases {
             "no Syzygy tables (*.rtbw, *.rtbz) in '{}'",
             shortened(folders, LONGEST_PATH)
         );
-        Ok(Self { tables, probing: Probing::default(), notice, failed: Once::new() })
+        Ok(self)
     }
 
     /// The same tables with other probing settings.
@@ -148,6 +176,27 @@ impl Tablebases {
         Some(RankedMoves(ranked))
     }
 
+    /// The moves that the tables play from `position`: to the end of the game, but at most
+    /// [`LONGEST_LINE`]. In a drawn position the line ends where several moves keep the draw, with
+    /// one that ends the game, if there is any. Empty if the tables do not know the position.
+    pub fn line(&self, position: &Position) -> Vec<Move> {
+        let (mut line, mut position) = (Vec::new(), position.clone());
+        while line.len() < LONGEST_LINE && position.ending().is_none() {
+            let moves = legal_moves(position.board());
+            let Some(ranked) = self.rank(&position, &moves) else { break };
+            let best = ranked.best(1);
+            let Some(&first) = best.first() else { break };
+            let is_choice = ranked.value(first) == Value::DRAW && best.len() > 1;
+            let ends = |mv: &&Move| position.after(**mv).ending().is_some();
+            let Some(&mv) = (if is_choice { best.iter().find(ends) } else { Some(&first) }) else {
+                break;
+            };
+            line.push(mv);
+            position.play(mv);
+        }
+        line
+    }
+
     fn rank_move(&self, root: &Position, mv: Move) -> Option<i32> {
         let after = root.after(mv);
         let board = after.board();
@@ -188,6 +237,47 @@ impl Tablebases {
     }
 }
 
+/// The embedded files, and those of the system.
+struct Files(EmbeddedTables);
+
+impl Files {
+    /// The contents of an embedded file; `None` for a path of the system.
+    fn embedded(&self, path: &Path) -> Option<&'static [u8]> {
+        let name = path.strip_prefix(EMBEDDED).ok()?;
+        let file = self.0.iter().find(|(embedded, _)| name == Path::new(embedded));
+        file.map(|(_, bytes)| *bytes)
+    }
+}
+
+impl Filesystem for Files {
+    fn regular_file_size(&self, path: &Path) -> io::Result<u64> {
+        match self.embedded(path) {
+            Some(bytes) => Ok(bytes.len() as u64),
+            None => OsFilesystem::new().regular_file_size(path),
+        }
+    }
+
+    fn read_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
+        OsFilesystem::new().read_dir(path)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn RandomAccessFile>> {
+        match self.embedded(path) {
+            Some(bytes) => Ok(Box::new(InMemory(bytes))),
+            None => OsFilesystem::new().open(path),
+        }
+    }
+}
+
+struct InMemory(&'static [u8]);
+
+impl RandomAccessFile for InMemory {
+    fn read_at(&self, buffer: &mut [u8], offset: u64, _: ReadHint) -> io::Result<usize> {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX).min(self.0.len());
+        io::Read::read(&mut &self.0[start..], buffer)
+    }
+}
+
 impl RankedMoves {
     /// Number of ranked moves.
     pub(super) fn len(&self) -> usize {
@@ -200,6 +290,21 @@ impl RankedMoves {
             return Vec::new();
         };
         self.0.iter().take_while(|ranked| ranked.rank >= last.rank).map(|r| r.mv).collect()
+    }
+
+    /// The moves, best first.
+    pub(super) fn moves(&self) -> impl Iterator<Item = Move> {
+        self.0.iter().map(|ranked| ranked.mv)
+    }
+
+    /// The moves that the search considers: all that win, because it may find a mate that is sooner
+    /// than the next capture or pawn move of the tables' line allows; else as [`Self::best`].
+    pub(super) fn worth_searching(&self, lines: usize) -> Vec<Move> {
+        let wins = self.0.iter().take_while(|ranked| ranked.rank > CURSED).count();
+        if wins >= lines.max(1) {
+            return self.moves().take(wins).collect();
+        }
+        self.best(lines)
     }
 
     /// Position of a move in the ranking; equal moves share a position.
@@ -265,11 +370,9 @@ mod tests {
     use std::path::Path;
     use std::sync::{Arc, Mutex};
 
-    use azimuth_chess::position::legal_moves;
-
     use super::*;
 
-    const TABLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/syzygy");
+    const TABLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../syzygy");
 
     fn tables() -> Result<Tablebases> {
         Tablebases::open(TABLES, |problem: &str| panic!("{problem}"))
@@ -294,7 +397,7 @@ mod tests {
         // The halfmove clock is not 0, castling is possible, there are too many pieces.
         assert_eq!(value("4k3/8/4K3/4P3/8/8/8/8 w - - 1 1")?, None);
         assert_eq!(value("4k3/8/8/8/8/8/8/4K2R w K - 0 1")?, None);
-        assert_eq!(value("4k3/8/8/8/8/8/3PP3/4K3 w - - 0 1")?, None);
+        assert_eq!(value("4k3/8/8/8/8/8/2PPP3/4K3 w - - 0 1")?, None);
         Ok(())
     }
 
@@ -309,7 +412,7 @@ mod tests {
         assert!(distance("6k1/8/6K1/8/8/8/8/R7 b - - 0 1")?.is_some_and(|plies| plies < 0));
         assert_eq!(distance("4k3/8/4K3/4P3/8/8/8/8 w - - 0 1")?.map(i32::signum), Some(1));
         assert_eq!(distance("8/8/8/8/4k3/8/4P3/4K3 w - - 0 1")?, Some(0));
-        assert_eq!(distance("4k3/8/8/8/8/8/3PP3/4K3 w - - 0 1")?, None);
+        assert_eq!(distance("4k3/8/8/8/8/8/2PPP3/4K3 w - - 0 1")?, None);
         Ok(())
     }
 
@@ -325,6 +428,28 @@ mod tests {
         assert_eq!(texts(capture.best(1)), ["d2e2"]);
         assert_eq!(capture.value(capture.best(1)[0]), Value::DRAW);
         assert!(capture.best(3).len() >= 3);
+        Ok(())
+    }
+
+    #[test]
+    fn a_won_line_ends_in_mate_and_a_drawn_one_where_there_is_a_choice() -> Result<()> {
+        let tables = tables()?;
+        let after_line = |fen: &str| -> Result<(usize, Board)> {
+            let mut position = Position::from_fen(fen)?;
+            let line = tables.line(&position);
+            line.iter().for_each(|&mv| position.play(mv));
+            Ok((line.len(), position.board().clone()))
+        };
+        let (plies, end) = after_line("8/8/3k4/8/8/8/1R6/4K3 w - - 0 1")?;
+        assert!(end.status() == cozy_chess::GameStatus::Won && plies < 35, "{end}");
+        // The king must capture; then the game is over.
+        let (plies, end) = after_line("8/8/8/8/8/8/3kQ3/7K b - - 0 1")?;
+        assert_eq!((plies, end.occupied().len()), (1, 2));
+        // One of two moves is stalemate.
+        let (plies, end) = after_line("7k/5Q2/8/8/8/8/8/Kr6 w - - 0 1")?;
+        assert!(end.status() == cozy_chess::GameStatus::Drawn && plies == 1, "{end}");
+        // Neither side makes progress.
+        assert_eq!(after_line("8/8/8/8/4k3/8/4P3/4K3 w - - 0 1")?.0, 0);
         Ok(())
     }
 
@@ -353,7 +478,7 @@ mod tests {
         let at = |probing: Probing, depth| -> Result<Option<Value>> {
             Ok(tables()?.with_probing(probing).value_at_depth(won.board(), 3, depth))
         };
-        let usual = Probing::default();
+        let usual = Probing { most_pieces: 3, ..Probing::default() };
         assert_eq!(at(usual, 0)?, win);
         let deep = Probing { depth: 4, ..usual };
         assert_eq!((at(deep, 3)?, at(deep, 4)?), (None, win));

@@ -9,7 +9,7 @@ fn python_chess_drives_everything_that_it_knows() -> Result<()> {
     let paths = [
         binary("azimuth")?,
         root().join("weights/default.safetensors"),
-        root().join("tests/data/syzygy"),
+        root().join("syzygy"),
         folder.path().join("azimuth.log"),
     ];
     let arguments = paths.map(|path| path.to_string_lossy().into_owned());

@@ -131,14 +131,14 @@ fn a_depth_beyond_the_beam_is_searched_by_the_selective_search() -> Result<()> {
 fn reasons_are_chess_and_from_the_lines() -> Result<()> {
     for (fen, asked, expected) in [
         // A rook that a knight can capture.
-        ("4k3/8/8/8/8/2r5/4N3/4K3 w - - 0 1", "", "It wins a rook: 1. Nxc3."),
+        ("4k3/p7/8/8/8/2r5/P3N3/4K3 w - - 0 1", "", "It wins a rook: 1. Nxc3."),
         // A fork; the knight cannot return from the corner.
         ("r3k3/8/8/3N4/8/8/PPP5/2K5 w - - 0 1", "", "It wins the exchange: 1. Nc7+ "),
         // A knight attacked by a pawn.
         (
             "rnbqkbnr/p1pppppp/8/8/1p6/2N5/PPPPPPPP/R1BQKBNR w KQkq - 0 1",
             "e4",
-            "It meets the threat of bxc3, which follows on Nf3.",
+            "It meets a threat: Nf3 allows bxc3.",
         ),
         (
             "rnbqkbnr/p1pppppp/8/8/1p6/2N5/PPPPPPPP/R1BQKBNR w KQkq - 0 1",
@@ -153,11 +153,20 @@ fn reasons_are_chess_and_from_the_lines() -> Result<()> {
         ),
         // A pawn breakthrough.
         ("7k/ppp5/8/PPP5/8/8/8/7K w - - 0 1", "", "It promotes a pawn: 1. b6 "),
-        ("8/1p4k1/8/P7/2P5/8/8/6K1 w - - 0 1", "few nodes", "It gets a passed pawn on "),
+        ("6k1/1p3ppp/8/P7/2P5/8/5PPP/6K1 w - - 0 1", "", "It gets a passed pawn on "),
+        // Draws and wins that the tables know, and a mate in one that the move prevents.
+        ("7k/5Q2/8/8/8/8/1r6/K7 b - - 0 1", "", "Rb1+ draws, as the endgame tables show."),
+        ("7k/8/6KP/8/8/8/8/5B2 w - - 0 1", "", " draws, as the endgame tables show."),
+        ("8/8/1KP5/3r4/8/8/8/k7 w - - 0 1", "", "c7 wins"),
+        ("8/8/1KP5/3r4/8/8/8/k7 w - - 0 1", "Kb7", "Kb7 draws"),
+        (
+            "r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 3 3",
+            "a6",
+            "It parries the threat of Qxf7#.",
+        ),
     ] {
         let options = match asked {
             "" => vec!["--nodes", "20000"],
-            "few nodes" => vec!["--nodes", "2000"],
             asked => vec!["--nodes", "20000", "--moves", asked],
         };
         let said = json(&[&options[..], &[fen]].concat())?;
@@ -208,11 +217,14 @@ fn no_sentence_argues_against_its_own_move() -> Result<()> {
 
 #[test]
 fn the_value_of_the_tables_is_that_of_the_chosen_move() -> Result<()> {
-    let tables = concat!(env!("CARGO_MANIFEST_DIR"), "/data/syzygy");
+    let tables = concat!(env!("CARGO_MANIFEST_DIR"), "/../syzygy");
     let won = "8/8/8/3k4/8/8/8/Q3K3 w - - 0 1";
-    let said = json(&[won, "--syzygy", tables, "--planner", "selective", "--depth", "3"])?;
-    let searched = &said["moves"][0]["searched"];
-    assert_eq!((&said["search"]["cp"], &searched["cp"]), (&20000.into(), &20000.into()));
+    for folders in [&["--syzygy", tables][..], &[]] {
+        let usual = [won, "--planner", "selective", "--depth", "3"];
+        let said = json(&[&usual, folders].concat())?;
+        let searched = &said["moves"][0]["searched"];
+        assert_eq!((&said["search"]["cp"], &searched["cp"]), (&20000.into(), &20000.into()));
+    }
     Ok(())
 }
 

@@ -454,7 +454,7 @@ fn labels_come_from_an_engine_and_shards_make_the_same_file() -> Result<()> {
 
     // Leaves and endings are labelled independently of each other; the number of engines changes
     // nothing.
-    let syzygy = concat!(env!("CARGO_MANIFEST_DIR"), "/data/syzygy");
+    let syzygy = concat!(env!("CARGO_MANIFEST_DIR"), "/../syzygy");
     for walk in ["leaves", "endings"] {
         let kind = ["--walk", walk, "--nodes", "200", "--leaf-every", "8"];
         let files = ["1", "2"].map(|engines| {

@@ -659,7 +659,7 @@ fn what_guis_and_bots_set_can_be_set() -> Result<()> {
 
 #[test]
 fn tables_are_probed_as_the_options_say() -> Result<()> {
-    let tables = concat!(env!("CARGO_MANIFEST_DIR"), "/data/syzygy");
+    let tables = concat!(env!("CARGO_MANIFEST_DIR"), "/../syzygy");
     let mut session = session()?;
     session.answer(&format!("setoption name SyzygyPath value {tables}"), "info string Syzygy")?;
     let last = |session: &mut Session| -> Result<String> {
@@ -673,7 +673,7 @@ fn tables_are_probed_as_the_options_say() -> Result<()> {
     assert_eq!(word_after(&last(&mut session)?, "cp"), Some("20000"));
     session.send("setoption name SyzygyProbeLimit value 2")?;
     assert_eq!(word_after(&last(&mut session)?, "tbhits"), Some("0"));
-    session.send("setoption name SyzygyProbeLimit value 7")?;
+    session.send("setoption name SyzygyProbeLimit value 3")?;
     // Captures lead to positions that the tables contain.
     session.send("position fen 8/5p2/8/3k4/8/8/8/R3K3 w - - 0 1")?;
     let hits =

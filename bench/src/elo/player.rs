@@ -70,7 +70,8 @@ pub struct InProcess {
 
 impl InProcess {
     pub fn new(worker: &Worker, settings: &InProcessPlayer, limit: Limit) -> Result<Self> {
-        let handicap = Handicap { deviation: settings.noise, seed: rand::random(), nodes: None };
+        let handicap =
+            Handicap { deviation: settings.noise, seed: rand::random(), ..Handicap::default() };
         let handicap = (settings.noise > 0.0).then_some(handicap);
         let InProcessPlayer { planner, planners, resources, .. } = settings;
         let planner = planners.build(*planner, worker, *resources, None)?;

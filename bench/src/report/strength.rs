@@ -473,7 +473,7 @@ fn level_of(player: &Name) -> Result<Option<Level>> {
         None => return Ok(None),
     };
     let (nodes, noise) = (words.take("nodes")?, words.take("noise")?.unwrap_or(0.0));
-    Ok(Some(Level { planner, nodes, noise }))
+    Ok(Some(Level { planner, nodes, noise, table_pieces: 0 }))
 }
 
 /// A level in words.

@@ -1,10 +1,11 @@
-//! Describes a line in chess terms: material won or lost, a promotion, a new passed pawn, a threat.
+//! Describes a line in chess terms: material won or lost, a promotion, a new passed pawn, a draw, a
+//! threat.
 //! Every statement follows from the moves of the line.
 
 use azimuth_chess::placement::Placement;
-use azimuth_chess::position::{board_after, legal_moves};
+use azimuth_chess::position::{Ending, Position, board_after, legal_moves, repetition_key};
 use azimuth_chess::see::{StaticExchange, piece_value};
-use cozy_chess::{Board, Color, Move, Piece, Rank, Square};
+use cozy_chess::{Board, Color, GameStatus, Move, Piece, Rank, Square};
 
 /// The material balance of a line, from the view of the side that begins it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +59,44 @@ pub fn new_passed_pawn(board: &Board, line: &[Move], side: Color) -> Option<(Squ
     // The first ply from which the pawn stays passed.
     let first = (0..=end).rev().take_while(|&ply| stands(&boards[ply])).last()?;
     Some((pawn, first))
+}
+
+/// How a drawn line ends, as in `by stalemate`; `None` if its moves do not show it.
+pub fn draw_of(root: &Position, line: &[Move]) -> Option<&'static str> {
+    let mut positions = vec![root.clone()];
+    for &mv in line {
+        positions.push(positions[positions.len() - 1].after(mv));
+    }
+    let end = &positions[line.len()];
+    match end.ending() {
+        Some(Ending::Stalemate) => return Some("by stalemate"),
+        Some(Ending::InsufficientMaterial) => return Some("because neither side can mate"),
+        Some(Ending::FiftyMoves) => return Some("by the fifty-move rule"),
+        Some(Ending::Checkmate { .. }) => return None,
+        Some(Ending::Repetition) | None => {}
+    }
+    let key = repetition_key(end.board());
+    let since = 1 + end.history().iter().rev().position(|&earlier| earlier == key)?;
+    let cycle = &positions[positions.len() - since.min(line.len())..];
+    // In a cycle the sides take turns: one of them has given all checks.
+    let checks = |first: usize| {
+        let mut after = cycle.iter().rev().skip(first).step_by(2);
+        after.all(|position| !position.board().checkers().is_empty())
+    };
+    let is_perpetual = cycle.len() > 1 && (checks(0) || checks(1));
+    Some(if is_perpetual { "by perpetual check" } else { "by repetition" })
+}
+
+/// A move that mates at once if the side to move passes; `None` if there is none or the side is in
+/// check.
+pub fn mate_threat(board: &Board) -> Option<Move> {
+    let passed = board.null_move()?;
+    legal_moves(&passed).into_iter().find(|&mv| mates(&passed, mv))
+}
+
+/// Whether `mv` is legal in `board` and mates.
+pub fn mates(board: &Board, mv: Move) -> bool {
+    board.is_legal(mv) && board_after(board, mv).status() == GameStatus::Won
 }
 
 /// Whether the capture `threat` would pay if the side to move passed.

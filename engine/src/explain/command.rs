@@ -5,7 +5,6 @@ use std::fmt;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, bail, ensure};
@@ -17,13 +16,14 @@ use azimuth_network::replace_file::check_output;
 use azimuth_search::inference::{Backend, ModelSource};
 use azimuth_search::{
     BeamSettings, BeamVerify, Limits, PlannerKind, PlannerSettings, Resources, StopSwitch,
-    Tablebases, TimeLimit,
+    TimeLimit,
 };
 use clap::Args;
 use cozy_chess::Color;
 
 use super::study::{Study, Task};
 use super::{html, json, text};
+use crate::embedded_tables;
 use crate::session::Session;
 
 /// Search time if no limit is given.
@@ -63,7 +63,7 @@ pub struct ExplainCommand {
     /// Weights file [default: the embedded weights of the search]
     #[arg(long)]
     weights: Option<PathBuf>,
-    /// Folders with Syzygy tablebases, separated as in PATH.
+    /// Folders with Syzygy tables of more than four pieces, separated as in PATH.
     #[arg(long)]
     syzygy: Option<String>,
     /// Size of the score cache and transposition table together, in MB.
@@ -104,8 +104,8 @@ impl ExplainCommand {
             true => PlannerKind::Beam,
             false => PlannerKind::Selective,
         });
-        let open = |folders: &String| Tablebases::open(folders, Box::new(notice)).map(Arc::new);
-        let tablebases = self.syzygy.as_ref().map(open).transpose().context("--syzygy")?;
+        let tablebases =
+            embedded_tables::open(self.syzygy.as_deref(), notice).context("--syzygy")?;
         let resources = Resources { hash_mb: self.hash as usize, threads: 1 };
         let source = ModelSource {
             weights: self.weights.clone(),

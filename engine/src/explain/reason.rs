@@ -1,16 +1,23 @@
 //! Writes the reason for the chosen move in a few sentences. It uses only numbers and best lines.
 
-use azimuth_chess::position::board_after;
+use std::cmp::Ordering;
+
+use azimuth_chess::position::{Ending, board_after};
 use azimuth_chess::san::san_of_move;
 use azimuth_search::Value;
 use cozy_chess::Move;
 
-use super::chess_terms::{Outcome, is_threat, new_passed_pawn, outcome, still_pays};
+use super::chess_terms::{
+    Outcome, draw_of, is_threat, mate_threat, mates, new_passed_pawn, outcome, still_pays,
+};
 use super::html::numbered;
 use super::study::{StudiedMove, Study};
 
 /// Maximum number of plies that a sentence quotes.
 const LONGEST_QUOTE: usize = 12;
+
+/// Number of plies that show where a move leads if nothing else is said of it.
+const SHORT_QUOTE: usize = 6;
 
 /// Compares the chosen move with the runner-up, describes their best lines, and adds the moves that
 /// the user asked for.
@@ -53,6 +60,9 @@ fn verdict(study: &Study) -> String {
         Some(moves) => return format!("{name} is mated in {}.", -moves),
         None => {}
     }
+    if study.in_tables {
+        return by_tables(study, &name, value);
+    }
     let first = format!(
         "{name} ranks {} of {} at first sight ({})",
         ordinal(chosen.rank_before),
@@ -76,6 +86,21 @@ fn verdict(study: &Study) -> String {
     )
 }
 
+/// The verdict on the chosen move of a position in the tablebases.
+fn by_tables(study: &Study, name: &str, value: Value) -> String {
+    let mut end = study.root.clone();
+    study.chosen().line.iter().for_each(|&mv| end.play(mv));
+    let moves = study.chosen().line.len().div_ceil(2);
+    let is_mate = matches!(end.ending(), Some(Ending::Checkmate { .. }));
+    let mate = if is_mate { format!(" and mates in {moves}") } else { String::new() };
+    let says = match value.partial_cmp(&Value::DRAW) {
+        Some(Ordering::Greater) => format!("{name} wins{mate}"),
+        Some(Ordering::Less) => format!("Every move loses; {name} holds out longest"),
+        _ => format!("{name} draws"),
+    };
+    format!("{says}, as the endgame tables show.")
+}
+
 /// Describes a move that the user asked for, unless the text already names it.
 fn asked_for(study: &Study, mv: Move) -> Option<Vec<String>> {
     // Where the chosen move ends in mate, the verdict compares it with no other.
@@ -94,16 +119,35 @@ fn asked_for(study: &Study, mv: Move) -> Option<Vec<String>> {
             format!("{name} {worth}, {} {}.", compared(value, chosen), san(study, study.chosen()))
         }
     }];
-    said.extend(shown_by(study, asked, "It"));
+    let shown = shown_by(study, asked, "It");
+    if shown.is_empty() && !asked.line.is_empty() {
+        let line = &asked.line[..asked.line.len().min(SHORT_QUOTE)];
+        said.push(format!("The best play is {}.", numbered(study.root.board(), line)));
+    }
+    said.extend(shown);
     Some(said)
 }
 
-/// Describes a move's best line: the material that it wins or loses, or a new passed pawn if it
-/// wins none.
+/// Describes a move's best line: how it draws, the material that it wins or loses, or a new passed
+/// pawn if it wins none. Material that is won in a draw is worth nothing.
 fn shown_by(study: &Study, studied: &StudiedMove, subject: &str) -> Vec<String> {
     let wins = outcome_of(study, studied).is_some_and(|found| found.gain > 0);
+    if known_value(study, studied) == Some(Value::DRAW) {
+        let lost = if wins { None } else { material(study, studied, subject) };
+        return draw(study, studied, subject).into_iter().chain(lost).collect();
+    }
     let pawn = if wins { None } else { passed_pawn(study, studied, subject) };
     material(study, studied, subject).into_iter().chain(pawn).collect()
+}
+
+fn draw(study: &Study, studied: &StudiedMove, subject: &str) -> Option<String> {
+    let line = &studied.line;
+    let how = draw_of(&study.root, line)?;
+    let quote = match line.len() {
+        1..=LONGEST_QUOTE => format!(": {}", numbered(study.root.board(), line)),
+        _ => String::new(),
+    };
+    Some(format!("{subject} draws {how}{quote}."))
 }
 
 fn material(study: &Study, studied: &StudiedMove, subject: &str) -> Option<String> {
@@ -126,10 +170,17 @@ fn passed_pawn(study: &Study, studied: &StudiedMove, subject: &str) -> Option<St
     quoted.then(|| format!("{subject} gets a passed pawn on {pawn}: {line}."))
 }
 
-/// Says that the chosen move meets a threat: a capture that would pay if the opponent were to move
-/// now, that another move allows at a loss, and that no longer pays after the chosen move.
+/// Says that the chosen move meets a threat: a mate in one, or a capture that would pay if the
+/// opponent were to move now, that another move allows at a loss, and that no longer pays after the
+/// chosen move.
 fn answered_threat(study: &Study) -> Option<String> {
     let (board, chosen) = (study.root.board(), study.chosen());
+    let passed = board.null_move()?;
+    if let Some(threat) = mate_threat(board) {
+        let parried = !mates(&board_after(board, chosen.explained.mv), threat);
+        let said = || format!("It parries the threat of {}.", san_of_move(&passed, threat));
+        return parried.then(said);
+    }
     let loses = outcome_of(study, chosen).is_some_and(|found| found.gain < 0);
     if loses || is_mate(study, chosen) {
         return None;
@@ -142,12 +193,8 @@ fn answered_threat(study: &Study) -> Option<String> {
         met.then_some((reply, other))
     });
     let (reply, other) = met?;
-    let passed = board.null_move()?;
-    Some(format!(
-        "It meets the threat of {}, which follows on {}.",
-        san_of_move(&passed, reply),
-        san(study, other)
-    ))
+    let reply = san_of_move(&passed, reply);
+    Some(format!("It meets a threat: {} allows {reply}.", san(study, other)))
 }
 
 /// The material that a move's best line wins or loses. `None` if the line mates or needs more than
@@ -181,12 +228,20 @@ pub fn worth(value: Value) -> String {
     match value.moves_to_mate() {
         Some(moves) if moves > 0 => format!("mates in {moves}"),
         Some(moves) => format!("is mated in {}", -moves),
+        None if value == Value::DRAW => "draws".to_owned(),
+        None if value.plies_to_tablebase().is_some() => {
+            if value > Value::DRAW { "wins" } else { "loses" }.to_owned()
+        }
         None => format!("is worth {:.1}%", 100.0 * value.win_probability()),
     }
 }
 
 /// `2.1 points more than`.
 fn compared(value: Value, other: Value) -> String {
+    let is_known = |value: Value| value == Value::DRAW || value.plies_to_tablebase().is_some();
+    if is_known(value) && worth(value) == worth(other) {
+        return "as does".to_owned();
+    }
     let points = 100.0 * (value.win_probability() - other.win_probability());
     match format!("{points:.1}").as_str() {
         "0.0" | "-0.0" => "as much as".to_owned(),

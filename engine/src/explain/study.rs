@@ -30,6 +30,8 @@ pub struct Task {
 pub struct Study {
     /// The position.
     pub root: Position,
+    /// Whether the tablebases contain it.
+    pub in_tables: bool,
     /// Its static evaluation.
     pub static_value: Value,
     /// Its cosine with the axis, for the side to move.
@@ -87,7 +89,7 @@ impl Study {
         let Task { root, limits, compared, plies, stop } = task;
         let asked_depth = limits.depth;
         let control = &mut Control::without_signals(limits).stopped_by(&stop);
-        let report = planner.search(&root, control, &mut |_| ())?;
+        let report = continued(&root, planner.search(&root, control, &mut |_| ())?, planner);
         let early_end = control.early_end(asked_depth, &report);
         let study = Self::before_ranking(root, report, plies, planner, model)?;
         let mut study = Self { early_end, compared, ..study };
@@ -136,8 +138,20 @@ impl Study {
         }
         let cosine = model.cosines(&[root.board().clone()])?[0];
         let static_value = planner.evaluate(&root)?;
+        let tablebases = planner.tablebases();
+        let in_tables = tablebases.is_some_and(|it| it.distance_to_zeroing(root.board()).is_some());
         let (early_end, compared) = (None, Vec::new());
-        Ok(Self { root, static_value, cosine, report, early_end, moves, compared, quiet })
+        Ok(Self {
+            root,
+            in_tables,
+            static_value,
+            cosine,
+            report,
+            early_end,
+            moves,
+            compared,
+            quiet,
+        })
     }
 
     /// The chosen move.
@@ -186,10 +200,13 @@ impl Study {
 }
 
 /// Whether `value` is better than `other` after rounding to the displayed precision: 0.1 percentage
-/// points of win probability. A different distance to mate also counts.
+/// points of win probability. A different distance to mate also counts, but a mate is no better than
+/// a win in the tablebases.
 fn is_better(value: Value, other: Value) -> bool {
     let shown = |value: Value| (1000.0 * value.win_probability()).round();
-    value > other && (shown(value) > shown(other) || value.moves_to_mate() != other.moves_to_mate())
+    let in_tables = [value, other].iter().any(|value| value.plies_to_tablebase().is_some());
+    let sooner = value.moves_to_mate() != other.moves_to_mate() && !in_tables;
+    value > other && (shown(value) > shown(other) || sooner)
 }
 
 /// The moves with their cosines, sorted by static evaluation, best first.
@@ -230,8 +247,19 @@ impl Alone<'_> {
         let nodes = Some(self.report.nodes.saturating_mul(OWN_SEARCH_NODES));
         let limits = Limits { depth: Some(depth), nodes, search_moves, ..Limits::default() };
         let control = &mut Control::without_signals(limits).stopped_by(self.stop);
-        self.planner.search(self.root, control, &mut |_| ())
+        let report = self.planner.search(self.root, control, &mut |_| ())?;
+        Ok(continued(self.root, report, self.planner))
     }
+}
+
+/// Adds to a line the moves that the tablebases play on: a search ends where they know the value.
+fn continued(root: &Position, mut report: Report, planner: &dyn Planner) -> Report {
+    if let Some(tablebases) = planner.tablebases() {
+        let mut end = root.clone();
+        report.pv.iter().for_each(|&mv| end.play(mv));
+        report.pv.extend(tablebases.line(&end));
+    }
+    report
 }
 
 /// Number of moves, best static evaluation first, that are always compared with the chosen move.

@@ -12,6 +12,7 @@ use azimuth_search::{
 };
 use cozy_chess::{Color, Move};
 
+use crate::embedded_tables;
 use crate::explain::{Study, Task, numbered, reason};
 use crate::session::Session;
 use crate::uci::{Go, Level, budget};
@@ -103,7 +104,8 @@ const HASH_MB: usize = 64;
 fn open_session(kind: PlannerKind, settings: &PlannerSettings, threads: usize) -> Result<Session> {
     let notice = |text: &str| say(format_args!("azimuth: {text}"));
     let resources = Resources { hash_mb: HASH_MB, threads };
-    Session::new(kind, settings, &ModelSource::default(), resources, None, notice)
+    let tablebases = embedded_tables::open(None, notice)?;
+    Session::new(kind, settings, &ModelSource::default(), resources, tablebases, notice)
 }
 
 /// The limits of a search that takes at most `time`.

@@ -23,6 +23,7 @@ use super::analysis::Analyst;
 use super::game::{Faults, Games};
 use super::journal::Journal;
 use super::page::{Frame, GameData, write_page};
+use crate::embedded_tables;
 use crate::embedded_weights;
 use crate::map::{Map, MapWeights};
 use crate::session::Session;
@@ -83,8 +84,9 @@ impl ReportCommand {
         let settings = PlannerSettings::default();
         let resources = Resources { hash_mb: self.hash as usize, threads: self.threads.into() };
         let source = ModelSource { weights: self.weights.clone(), ..ModelSource::default() };
+        let tablebases = embedded_tables::open(None, notice)?;
         let Session { mut planner, worker } =
-            Session::new(kind, &settings, &source, resources, None, notice)?;
+            Session::new(kind, &settings, &source, resources, tablebases, notice)?;
         let mut model = worker.model()?;
         // The weights that the user names draw the map, too.
         let beam = match self.weights {

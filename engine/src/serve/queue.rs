@@ -7,12 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use anyhow::{Context, Result};
 use azimuth_cli::say;
 use azimuth_search::inference::{ModelClient, ModelSource, Worker};
-use azimuth_search::{DefaultWeights, Planner, PlannerKind, PlannerSettings, Resources};
+use azimuth_search::{
+    DefaultWeights, Planner, PlannerKind, PlannerSettings, Resources, Tablebases,
+};
 use tokio::sync::{oneshot, watch};
 
-use crate::embedded_weights;
 use crate::map::{Map, MapWeights};
 use crate::uci::Level;
+use crate::{embedded_tables, embedded_weights};
 
 /// Seats of any type, lent to one page each.
 pub struct Queue<S> {
@@ -190,13 +192,16 @@ impl Seat {
             Role::Limited(kind) => (kind, Level::settings_of(kind, usual), limited),
         };
         let weights = settings.default_weights(kind);
-        self.models.with_worker(weights, |worker| settings.build(kind, worker, resources, None))
+        let tablebases = Some(self.models.tablebases.clone());
+        let build = |worker: &Worker| settings.build(kind, worker, resources, tablebases);
+        self.models.with_worker(weights, build)
     }
 }
 
 /// The models that all searches share.
 pub struct Models {
     source: ModelSource,
+    tablebases: Arc<Tablebases>,
     selective: Mutex<Worker>,
     /// Opened when a task needs it first.
     beam: Mutex<Option<Worker>>,
@@ -209,7 +214,8 @@ impl Models {
     pub fn open(source: ModelSource) -> Result<Self> {
         let selective =
             Mutex::new(source.start(|| embedded_weights::read(DefaultWeights::Selective), notice)?);
-        Ok(Self { source, selective, beam: Mutex::new(None), map: OnceLock::new() })
+        let tablebases = Arc::new(embedded_tables::open(None, notice)?);
+        Ok(Self { source, tablebases, selective, beam: Mutex::new(None), map: OnceLock::new() })
     }
 
     /// Calls `connect` with the worker of these weights, and opens the worker first if necessary.

@@ -23,6 +23,7 @@ use super::engine::Program;
 use super::limited_strength::{Level, WEAKEST_TO_STRONGEST};
 use super::options::Options;
 use super::output::Output;
+use crate::embedded_tables::{self, TABLES};
 use crate::embedded_weights;
 
 /// A planner with its settings.
@@ -75,7 +76,7 @@ pub struct Azimuth {
     warm: Option<Plan>,
     /// Whether the planner has searched in this game.
     has_searched: bool,
-    tablebases: Option<Arc<Tablebases>>,
+    tablebases: Arc<Tablebases>,
     /// The idle planner. `None` before the first search and during a search.
     planner: Option<(Plan, Box<dyn Planner>)>,
     /// The plan of the running search.
@@ -227,13 +228,15 @@ impl Program for Azimuth {
 impl Azimuth {
     /// Creates an engine without loading anything. Messages about files and devices go to `output`.
     pub fn new(output: Output) -> Self {
+        let said = output.clone();
+        let tablebases = Tablebases::embedded(TABLES, move |text: &str| said.inform(text));
         Self {
             output,
             options: Options::default(),
+            tablebases: Arc::new(tablebases),
             workers: Workers::default(),
             warm: None,
             has_searched: false,
-            tablebases: None,
             planner: None,
             searching: None,
             seed: rand::random(),
@@ -256,7 +259,7 @@ impl Azimuth {
         asked.set("Hash", Some(&searches.hash_mb.to_string())).context("bench")?;
         asked.set("Threads", Some(&searches.threads.to_string())).context("bench")?;
         let plan = self.preferred_plan()?;
-        let tablebases = self.tablebases.clone();
+        let tablebases = Some(self.tablebases.clone());
         let worker = self.worker(plan.embedded())?;
         let resources = asked.resources.on_this_machine();
         let mut planner = plan.settings.build(plan.kind, worker, resources, tablebases)?;
@@ -295,16 +298,15 @@ impl Azimuth {
 
     /// Opens the tablebases that the options name. If their path is `new`, reports the number of
     /// pieces.
-    fn open_tablebases(&self, options: &Options, new: bool) -> Result<Option<Arc<Tablebases>>> {
-        let Some(folders) = options.syzygy_path.as_deref() else { return Ok(None) };
+    fn open_tablebases(&self, options: &Options, new: bool) -> Result<Arc<Tablebases>> {
         let output = self.output.clone();
-        let tablebases =
-            Tablebases::open(folders, Box::new(move |text: &str| output.inform(text)))?;
+        let folders = options.syzygy_path.as_deref();
+        let tables = embedded_tables::open(folders, move |text: &str| output.inform(text))?;
         if new {
-            let pieces = tablebases.max_pieces();
+            let pieces = tables.max_pieces();
             self.output.inform(&format!("Syzygy tables of up to {pieces} pieces"));
         }
-        Ok(Some(Arc::new(tablebases.with_probing(options.probing))))
+        Ok(Arc::new(tables.with_probing(options.probing)))
     }
 
     fn worker(&mut self, embedded: DefaultWeights) -> Result<&Worker> {
@@ -356,10 +358,10 @@ fn build_planner(
     worker: &Worker,
     options: &Options,
     plan: Plan,
-    tablebases: Option<Arc<Tablebases>>,
+    tablebases: Arc<Tablebases>,
 ) -> Result<(Plan, Box<dyn Planner>)> {
     let resources = plan.resources(options).on_this_machine();
-    Ok((plan, plan.settings.build(plan.kind, worker, resources, tablebases)?))
+    Ok((plan, plan.settings.build(plan.kind, worker, resources, Some(tablebases))?))
 }
 
 /// Inference workers, each started on first use: one for each set of embedded weights, or a single

@@ -3,7 +3,9 @@
 
 use std::ops::RangeInclusive;
 
-use azimuth_search::{BeamSettings, BeamVerify, Handicap, Limits, PlannerKind, PlannerSettings};
+use azimuth_search::{
+    BeamSettings, BeamVerify, Handicap, Limits, MOST_PIECES, PlannerKind, PlannerSettings,
+};
 
 /// Depth, in plies, of the beam with limited strength. Its ratings were measured at this depth.
 const LIMITED_DEPTH: u32 = 6;
@@ -42,6 +44,13 @@ const SELECTIVE: [(f32, u64, f32); 8] = [
 /// The beam plays at ratings below this one, the selective search at the others.
 const FIRST_SELECTIVE: u32 = 1703;
 
+/// From this rating on, a level wins with king and queen or king and rook against king, as people
+/// of that rating do: it knows the tables of three pieces.
+const FIRST_WITH_MATES: u32 = 1200;
+
+/// From this rating on, a level knows all tables.
+const FIRST_WITH_TABLES: u32 = 1400;
+
 /// Range of `UCI_Elo`.
 pub const WEAKEST_TO_STRONGEST: RangeInclusive<u32> =
     BEAM[0].0 as u32..=SELECTIVE[SELECTIVE.len() - 1].0 as u32;
@@ -55,6 +64,8 @@ pub struct Level {
     pub nodes: Option<u64>,
     /// Standard deviation of the noise on the scores, in logits.
     pub noise: f32,
+    /// Maximum number of pieces of the root positions in which tablebases are probed.
+    pub table_pieces: usize,
 }
 
 impl Level {
@@ -65,22 +76,27 @@ impl Level {
     /// logarithm of the nodes.
     pub fn of(elo: u32) -> Self {
         let at = elo as f32;
+        let table_pieces = match elo {
+            ..FIRST_WITH_MATES => 0,
+            ..FIRST_WITH_TABLES => 3,
+            _ => MOST_PIECES,
+        };
         if elo < FIRST_SELECTIVE {
             let noise = interpolated(at, BEAM);
-            return Self { planner: PlannerKind::Beam, nodes: None, noise };
+            return Self { planner: PlannerKind::Beam, nodes: None, noise, table_pieces };
         }
         let nodes = interpolated(at, SELECTIVE.map(|(elo, nodes, _)| (elo, (nodes as f32).ln())));
         let noise = interpolated(at, SELECTIVE.map(|(elo, _, noise)| (elo, noise)));
         let nodes = Some(nodes.exp().round() as u64);
-        Self { planner: PlannerKind::Selective, nodes, noise }
+        Self { planner: PlannerKind::Selective, nodes, noise, table_pieces }
     }
 
-    /// The measured levels with their ratings.
+    /// The measured levels with their ratings. They were measured without tablebases.
     pub fn measured() -> Vec<(f32, Self)> {
-        let beam = |(elo, noise)| (elo, Self { planner: PlannerKind::Beam, nodes: None, noise });
-        let selective = |(elo, nodes, noise)| {
-            (elo, Self { planner: PlannerKind::Selective, nodes: Some(nodes), noise })
-        };
+        let level = |planner, nodes, noise| Self { planner, nodes, noise, table_pieces: 0 };
+        let beam = |(elo, noise)| (elo, level(PlannerKind::Beam, None, noise));
+        let selective =
+            |(elo, nodes, noise)| (elo, level(PlannerKind::Selective, Some(nodes), noise));
         BEAM.into_iter().map(beam).chain(SELECTIVE.into_iter().map(selective)).collect()
     }
 
@@ -103,7 +119,12 @@ impl Level {
         if self.planner == PlannerKind::Beam {
             limits.depth = Some(limits.depth.unwrap_or(LIMITED_DEPTH).min(LIMITED_DEPTH));
         }
-        limits.handicap = Some(Handicap { deviation: self.noise, seed, nodes: self.nodes });
+        limits.handicap = Some(Handicap {
+            deviation: self.noise,
+            seed,
+            nodes: self.nodes,
+            table_pieces: self.table_pieces,
+        });
     }
 }
 
@@ -151,7 +172,8 @@ mod tests {
             }
         }
         let (_, nodes, noise) = SELECTIVE[SELECTIVE.len() - 1];
-        let level = Level { planner: PlannerKind::Selective, nodes: Some(nodes), noise };
+        let (planner, nodes) = (PlannerKind::Selective, Some(nodes));
+        let level = Level { planner, nodes, noise, table_pieces: MOST_PIECES };
         assert_eq!((Level::of(strongest), noise), (level, 0.0));
     }
 
@@ -162,9 +184,15 @@ mod tests {
         let meeting = FIRST_SELECTIVE as f32;
         assert!(BEAM[BEAM.len() - 1].0 > meeting && SELECTIVE[0].0 < meeting);
         for (elo, level) in Level::measured() {
-            let plays = Level::of(elo as u32);
+            let plays = Level { table_pieces: 0, ..Level::of(elo as u32) };
             assert!(plays.planner != level.planner || plays == level, "{elo}: {plays:?}");
         }
+    }
+
+    #[test]
+    fn levels_know_the_tables_that_people_of_their_rating_know() {
+        let known = [1199, 1200, 1399, 1400, 2000].map(|elo| Level::of(elo).table_pieces);
+        assert_eq!(known, [0, 3, 3, MOST_PIECES, MOST_PIECES]);
     }
 
     #[test]

@@ -199,7 +199,7 @@ fn a_limited_strength_is_not_verified() -> Result<()> {
     let worker = remote(DefaultWeights::Selective)?;
     let root = Position::from_fen(BENCH_POSITIONS[1])?;
     let found = |verify: BeamVerify| -> Result<_> {
-        let handicap = Some(Handicap { deviation: 0.2, seed: 7, nodes: None });
+        let handicap = Some(Handicap { deviation: 0.2, seed: 7, ..Handicap::default() });
         let mut beam = beam(&worker, BeamSettings { verify, ..settings(2) }, 1)?;
         let report = search(&mut beam, &root, Limits { handicap, ..Limits::default() })?;
         Ok((report.value, report.nodes, report.pv))

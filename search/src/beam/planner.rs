@@ -194,9 +194,11 @@ impl Planner for Beam {
             }
             return Ok(known);
         }
-        let (settings, tablebases) = (self.settings, self.tablebases.as_deref());
+        let settings = self.settings;
+        let tablebases = control.limits().tablebases(self.tablebases.as_deref(), root);
         let refusal = &mut self.refusal;
         let root_moves = RootMoves::new(root, control.limits(), tablebases);
+        let tablebases = tablebases.filter(|_| !root_moves.are_known());
         let limits = Limits { ponder: true, ..control.limits().clone() };
         let asked = control.limits();
         let open_ended = asked.depth.is_none() && asked.are_open_ended();
@@ -207,7 +209,10 @@ impl Planner for Beam {
         let verifies = asked.handicap.is_none();
         let quiescence = self.quiescence.filter(|_| verifies);
         let begun = self.verification.as_mut().filter(|_| verifies).map(|t| t.begin_search(root));
-        let (shared, verifying) = begun.unzip();
+        let (mut shared, verifying) = begun.unzip();
+        if let Some(shared) = &mut shared {
+            shared.tablebases = tablebases;
+        }
         let verifies = shared.is_some();
         let beyond = settings.verify.plies().unwrap_or(0);
         let last_depth = (!asked.are_open_ended()).then(|| asked.depth.unwrap_or(settings.depth));
@@ -277,6 +282,10 @@ impl Planner for Beam {
             tablebases: self.tablebases.as_deref(),
         };
         self.last.explain(plies, &mut tree)
+    }
+
+    fn tablebases(&self) -> Option<&Tablebases> {
+        self.tablebases.as_deref()
     }
 
     fn new_game(&mut self) {

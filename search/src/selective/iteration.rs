@@ -18,7 +18,7 @@ use crate::planner::Report;
 /// The main thread's search, which checks the limits and reports.
 pub struct MainSearch<'a> {
     thread: SearchThread<'a>,
-    root_moves: &'a RootMoves,
+    root_moves: &'a RootMoves<'a>,
     /// Maximum depth in plies if the limits name none.
     default_depth: u32,
     depth: u32,
@@ -30,7 +30,11 @@ pub struct MainSearch<'a> {
 }
 
 impl<'a> MainSearch<'a> {
-    pub fn new(thread: SearchThread<'a>, root_moves: &'a RootMoves, default_depth: u32) -> Self {
+    pub fn new(
+        thread: SearchThread<'a>,
+        root_moves: &'a RootMoves<'a>,
+        default_depth: u32,
+    ) -> Self {
         Self {
             thread,
             root_moves,

@@ -89,10 +89,12 @@ impl Planner for Selective {
         report: &mut dyn FnMut(&Report),
     ) -> Result<Report> {
         let tablebases = self.tables.tablebases.clone();
-        let root_moves = RootMoves::new(root, control.limits(), tablebases.as_deref());
+        let tablebases = control.limits().tablebases(tablebases.as_deref(), root);
+        let root_moves = RootMoves::new(root, control.limits(), tablebases);
         let (default_depth, refusal) = (self.default_depth, &mut self.refusal);
         let (mut shared, threads) = self.tables.begin_search(root);
         shared.handicap = control.limits().handicap;
+        shared.tablebases = tablebases.filter(|_| !root_moves.are_known());
         let (main, helpers) = threads.split_first_mut().context("no thread to search")?;
         let (best, searched) = thread::scope(|scope| {
             let _stop = StopOnDrop(&shared.stop);
@@ -121,6 +123,10 @@ impl Planner for Selective {
         let (table, evaluator) =
             self.tables.table_and_evaluator().context("no thread to search")?;
         self.last.explain(plies, &mut TableTree { table, evaluator })
+    }
+
+    fn tablebases(&self) -> Option<&Tablebases> {
+        self.tables.tablebases.as_deref()
     }
 
     fn wdl_model(&self) -> WdlModel {

@@ -156,7 +156,7 @@ pub struct Shared<'a> {
     /// The noise to add to the encoder's scores, if the strength is limited.
     pub(super) handicap: Option<Handicap>,
     pub(super) table: &'a TranspositionTable,
-    pub(super) tablebases: Option<&'a Tablebases>,
+    pub tablebases: Option<&'a Tablebases>,
     pub(super) parts: Parts,
     pub(super) parameters: SearchParameters,
     pub(super) late_moves: &'a LateMoveTable,
