@@ -103,8 +103,8 @@ fn by_tables(study: &Study, name: &str, value: Value) -> String {
 
 /// Describes a move that the user asked for, unless the text already names it.
 fn asked_for(study: &Study, mv: Move) -> Option<Vec<String>> {
-    // Where the chosen move ends in mate, the verdict compares it with no other.
-    let compares = !is_mate(study, study.chosen());
+    // The verdict compares a move that mates, or one of the tables, with no other.
+    let compares = !is_mate(study, study.chosen()) && !study.in_tables;
     let named = [Some(study.chosen()), study.runner_up().filter(|_| compares)];
     if named.into_iter().flatten().any(|named| named.explained.mv == mv) {
         return None;

@@ -72,8 +72,10 @@ impl Advisor {
 
     /// The best line in a position with a legal move.
     pub fn hint(&mut self, position: &Position) -> Result<Report> {
-        let control = &mut Control::without_signals(time_limits(self.time));
-        self.session()?.planner.search(position, control, &mut |_| ())
+        let limits = time_limits(self.time);
+        let planner = &mut self.session()?.planner;
+        // The time begins when the weights are loaded.
+        planner.search(position, &mut Control::without_signals(limits), &mut |_| ())
     }
 
     /// Explains whether the played move is the best one, or which move is better.

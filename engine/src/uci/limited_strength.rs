@@ -78,7 +78,7 @@ impl Level {
         let at = elo as f32;
         let table_pieces = match elo {
             ..FIRST_WITH_MATES => 0,
-            ..FIRST_WITH_TABLES => 3,
+            FIRST_WITH_MATES..FIRST_WITH_TABLES => 3,
             _ => MOST_PIECES,
         };
         if elo < FIRST_SELECTIVE {
