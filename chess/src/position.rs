@@ -174,6 +174,13 @@ impl Position {
         after
     }
 
+    /// The position after a line of legal moves.
+    pub fn after_line(&self, line: &[Move]) -> Self {
+        let mut after = self.clone();
+        line.iter().for_each(|&mv| after.play(mv));
+        after
+    }
+
     /// Whether any legal move exists.
     pub fn has_legal_move(&self) -> bool {
         self.board.generate_moves(|_| true)

@@ -70,8 +70,8 @@ pub fn deepen(
     best.context("no iteration finished")
 }
 
-/// The root moves: those given by `go`, reduced to the best ones if the tablebases contain the
-/// position.
+/// The root moves: those given by `go`. If the tablebases contain the position, they are reduced to
+/// those that win, or else to the best ones.
 pub struct RootMoves<'a> {
     /// The moves; at least one unless the game is over.
     pub moves: Vec<Move>,
@@ -160,10 +160,9 @@ impl KnownRoot<'_> {
 
     /// Plies to the mate at the end of a move's line; `None` if the line does not mate.
     fn plies_to_mate(&self, mv: Move) -> Option<u32> {
-        let mut end = self.position.clone();
         let line = self.line(mv);
-        line.iter().for_each(|&mv| end.play(mv));
-        matches!(end.ending(), Some(Ending::Checkmate { .. })).then_some(line.len() as u32)
+        let end = self.position.after_line(&line).ending();
+        matches!(end, Some(Ending::Checkmate { .. })).then_some(line.len() as u32)
     }
 
     /// The line of a move, as the tables play on.

@@ -435,10 +435,9 @@ mod tests {
     fn a_won_line_ends_in_mate_and_a_drawn_one_where_there_is_a_choice() -> Result<()> {
         let tables = tables()?;
         let after_line = |fen: &str| -> Result<(usize, Board)> {
-            let mut position = Position::from_fen(fen)?;
+            let position = Position::from_fen(fen)?;
             let line = tables.line(&position);
-            line.iter().for_each(|&mv| position.play(mv));
-            Ok((line.len(), position.board().clone()))
+            Ok((line.len(), position.after_line(&line).board().clone()))
         };
         let (plies, end) = after_line("8/8/3k4/8/8/8/1R6/4K3 w - - 0 1")?;
         assert!(end.status() == cozy_chess::GameStatus::Won && plies < 35, "{end}");

@@ -1,6 +1,5 @@
 //! Describes a line in chess terms: material won or lost, a promotion, a new passed pawn, a draw, a
-//! threat.
-//! Every statement follows from the moves of the line.
+//! threat. Every statement follows from the moves of the line.
 
 use azimuth_chess::placement::Placement;
 use azimuth_chess::position::{Ending, Position, board_after, legal_moves, repetition_key};
@@ -63,11 +62,7 @@ pub fn new_passed_pawn(board: &Board, line: &[Move], side: Color) -> Option<(Squ
 
 /// How a drawn line ends, as in `by stalemate`; `None` if its moves do not show it.
 pub fn draw_of(root: &Position, line: &[Move]) -> Option<&'static str> {
-    let mut positions = vec![root.clone()];
-    for &mv in line {
-        positions.push(positions[positions.len() - 1].after(mv));
-    }
-    let end = &positions[line.len()];
+    let end = root.after_line(line);
     match end.ending() {
         Some(Ending::Stalemate) => return Some("by stalemate"),
         Some(Ending::InsufficientMaterial) => return Some("because neither side can mate"),
@@ -77,21 +72,20 @@ pub fn draw_of(root: &Position, line: &[Move]) -> Option<&'static str> {
     }
     let key = repetition_key(end.board());
     let since = 1 + end.history().iter().rev().position(|&earlier| earlier == key)?;
-    let cycle = &positions[positions.len() - since.min(line.len())..];
+    let boards = boards_along(root.board(), line);
+    let cycle = &boards[boards.len() - since.min(line.len())..];
     // In a cycle the sides take turns: one of them has given all checks.
     let checks = |first: usize| {
         let mut after = cycle.iter().rev().skip(first).step_by(2);
-        after.all(|position| !position.board().checkers().is_empty())
+        after.all(|board| !board.checkers().is_empty())
     };
     let is_perpetual = cycle.len() > 1 && (checks(0) || checks(1));
     Some(if is_perpetual { "by perpetual check" } else { "by repetition" })
 }
 
-/// A move that mates at once if the side to move passes; `None` if there is none or the side is in
-/// check.
-pub fn mate_threat(board: &Board) -> Option<Move> {
-    let passed = board.null_move()?;
-    legal_moves(&passed).into_iter().find(|&mv| mates(&passed, mv))
+/// A move that mates at once in `passed`, the position after a side has passed.
+pub fn mate_threat(passed: &Board) -> Option<Move> {
+    legal_moves(passed).into_iter().find(|&mv| mates(passed, mv))
 }
 
 /// Whether `mv` is legal in `board` and mates.

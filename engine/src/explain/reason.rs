@@ -88,11 +88,11 @@ fn verdict(study: &Study) -> String {
 
 /// The verdict on the chosen move of a position in the tablebases.
 fn by_tables(study: &Study, name: &str, value: Value) -> String {
-    let mut end = study.root.clone();
-    study.chosen().line.iter().for_each(|&mv| end.play(mv));
-    let moves = study.chosen().line.len().div_ceil(2);
-    let is_mate = matches!(end.ending(), Some(Ending::Checkmate { .. }));
-    let mate = if is_mate { format!(" and mates in {moves}") } else { String::new() };
+    let line = &study.chosen().line;
+    let mate = match study.root.after_line(line).ending() {
+        Some(Ending::Checkmate { .. }) => format!(" and mates in {}", line.len().div_ceil(2)),
+        _ => String::new(),
+    };
     let says = match value.partial_cmp(&Value::DRAW) {
         Some(Ordering::Greater) => format!("{name} wins{mate}"),
         Some(Ordering::Less) => format!("Every move loses; {name} holds out longest"),
@@ -176,7 +176,7 @@ fn passed_pawn(study: &Study, studied: &StudiedMove, subject: &str) -> Option<St
 fn answered_threat(study: &Study) -> Option<String> {
     let (board, chosen) = (study.root.board(), study.chosen());
     let passed = board.null_move()?;
-    if let Some(threat) = mate_threat(board) {
+    if let Some(threat) = mate_threat(&passed) {
         let parried = !mates(&board_after(board, chosen.explained.mv), threat);
         let said = || format!("It parries the threat of {}.", san_of_move(&passed, threat));
         return parried.then(said);

@@ -255,9 +255,7 @@ impl Alone<'_> {
 /// Adds to a line the moves that the tablebases play on: a search ends where they know the value.
 fn continued(root: &Position, mut report: Report, planner: &dyn Planner) -> Report {
     if let Some(tablebases) = planner.tablebases() {
-        let mut end = root.clone();
-        report.pv.iter().for_each(|&mv| end.play(mv));
-        report.pv.extend(tablebases.line(&end));
+        report.pv.extend(tablebases.line(&root.after_line(&report.pv)));
     }
     report
 }

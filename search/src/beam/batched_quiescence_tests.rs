@@ -80,7 +80,7 @@ impl<'p> Parent<'p> {
             assert_eq!(*value, if ply % 2 == 1 { reached } else { -reached }, "{child}");
         }
         let mut tables = SearchTables::new(vec![evaluator], settings, 1, worker.notice())?;
-        let (shared, threads) = tables.begin_search(self.position);
+        let (shared, threads) = tables.begin_search(self.position, None);
         let mut search = ShallowSearch::new(threads.first_mut().context("a thread")?, &shared);
         let board = self.position.board();
         search.enter(board, 0, self.keys.clone(), &[]);

@@ -190,7 +190,8 @@ impl SearchedTree for GrownAgain<'_> {
         };
         let mut control = Control::without_signals(Limits::default());
         let (tables, horizon) = self.verification.as_mut().map(|(t, h)| (t, *h)).unzip();
-        let (shared, verifying) = tables.map(|tables| tables.begin_search(position)).unzip();
+        let (shared, verifying) =
+            tables.map(|tables| tables.begin_search(position, self.tablebases)).unzip();
         let searching = verifying.and_then(|threads| threads.first_mut()).zip(shared.as_ref());
         let verifier = searching.zip(horizon).map(|((data, shared), horizon)| {
             let horizons = Horizons::Fixed(horizon.saturating_sub(ply));
@@ -214,7 +215,7 @@ impl SearchedTree for GrownAgain<'_> {
         moves: &[Move],
     ) -> Result<Vec<VerifiedMove>> {
         let Some((tables, horizon)) = &mut self.verification else { return Ok(Vec::new()) };
-        let (shared, threads) = tables.begin_search(position);
+        let (shared, threads) = tables.begin_search(position, self.tablebases);
         let Some(data) = threads.first_mut() else { return Ok(Vec::new()) };
         let search = ShallowSearch::new(data, &shared);
         verified_moves(search, self.tablebases, position, (ply, *horizon), moves)

@@ -158,9 +158,6 @@ impl Beam {
 
     /// Sets the tablebases that later searches probe.
     pub fn set_tablebases(&mut self, tablebases: Option<Arc<Tablebases>>) {
-        if let Some(tables) = &mut self.verification {
-            tables.tablebases.clone_from(&tablebases);
-        }
         self.tablebases = tablebases;
     }
 
@@ -208,11 +205,9 @@ impl Planner for Beam {
         // A limited strength adds noise to the scores of the embeddings, so nothing is verified.
         let verifies = asked.handicap.is_none();
         let quiescence = self.quiescence.filter(|_| verifies);
-        let begun = self.verification.as_mut().filter(|_| verifies).map(|t| t.begin_search(root));
-        let (mut shared, verifying) = begun.unzip();
-        if let Some(shared) = &mut shared {
-            shared.tablebases = tablebases;
-        }
+        let tables = self.verification.as_mut().filter(|_| verifies);
+        let begun = tables.map(|tables| tables.begin_search(root, tablebases));
+        let (shared, verifying) = begun.unzip();
         let verifies = shared.is_some();
         let beyond = settings.verify.plies().unwrap_or(0);
         let last_depth = (!asked.are_open_ended()).then(|| asked.depth.unwrap_or(settings.depth));

@@ -27,6 +27,7 @@ use crate::wdl::WdlModel;
 pub struct Selective {
     default_depth: u32,
     tables: SearchTables,
+    tablebases: Option<Arc<Tablebases>>,
     last: LastSearch,
     refusal: RefusalNotice,
 }
@@ -45,7 +46,13 @@ impl Selective {
         let (table_mb, notice) = (hash_mb.saturating_sub(cache_mb), worker.notice());
         let tables = SearchTables::new(evaluators, settings, table_mb, notice)?;
         let refusal = RefusalNotice::new(notice);
-        Ok(Self { default_depth: settings.depth, tables, last: LastSearch::default(), refusal })
+        Ok(Self {
+            default_depth: settings.depth,
+            tables,
+            tablebases: None,
+            last: LastSearch::default(),
+            refusal,
+        })
     }
 
     /// From now on, samples one of every `every` leaves; see [`Self::take_leaves`].
@@ -66,7 +73,8 @@ impl Selective {
     /// The value of `root` by quiescence search alone, on one thread and without limits. The tables
     /// of earlier searches are used.
     pub fn quiescence(&mut self, root: &Position) -> Result<Value> {
-        let (shared, threads) = self.tables.begin_search(root);
+        let tablebases = self.tablebases.as_deref();
+        let (shared, threads) = self.tables.begin_search(root, tablebases);
         let thread = threads.first_mut().context("no thread to search")?;
         let mut thread = SearchThread::new(thread, &shared, Vec::new(), None);
         let (alpha, beta) = (-INFINITE, INFINITE);
@@ -77,7 +85,7 @@ impl Selective {
 
     /// Sets the tablebases that later searches probe.
     pub fn set_tablebases(&mut self, tablebases: Option<Arc<Tablebases>>) {
-        self.tables.tablebases = tablebases;
+        self.tablebases = tablebases;
     }
 }
 
@@ -88,13 +96,12 @@ impl Planner for Selective {
         control: &mut Control,
         report: &mut dyn FnMut(&Report),
     ) -> Result<Report> {
-        let tablebases = self.tables.tablebases.clone();
-        let tablebases = control.limits().tablebases(tablebases.as_deref(), root);
+        let tablebases = control.limits().tablebases(self.tablebases.as_deref(), root);
         let root_moves = RootMoves::new(root, control.limits(), tablebases);
+        let tablebases = tablebases.filter(|_| !root_moves.are_known());
         let (default_depth, refusal) = (self.default_depth, &mut self.refusal);
-        let (mut shared, threads) = self.tables.begin_search(root);
+        let (mut shared, threads) = self.tables.begin_search(root, tablebases);
         shared.handicap = control.limits().handicap;
-        shared.tablebases = tablebases.filter(|_| !root_moves.are_known());
         let (main, helpers) = threads.split_first_mut().context("no thread to search")?;
         let (best, searched) = thread::scope(|scope| {
             let _stop = StopOnDrop(&shared.stop);
@@ -126,7 +133,7 @@ impl Planner for Selective {
     }
 
     fn tablebases(&self) -> Option<&Tablebases> {
-        self.tables.tablebases.as_deref()
+        self.tablebases.as_deref()
     }
 
     fn wdl_model(&self) -> WdlModel {

@@ -2,7 +2,6 @@
 //! tables and static evaluations, and the search stack. [`SearchTables`] keeps the data between
 //! searches.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
@@ -34,8 +33,6 @@ pub struct SearchTables {
     late_moves: LateMoveTable,
     table: TranspositionTable,
     pub threads: Vec<ThreadData>,
-    /// Tablebases to probe, if any.
-    pub tablebases: Option<Arc<Tablebases>>,
 }
 
 impl SearchTables {
@@ -55,27 +52,22 @@ impl SearchTables {
         if threads.len() < wanted {
             notice(&format!("memory for {} of {wanted} threads only", threads.len()));
         }
-        Ok(Self {
-            settings,
-            late_moves: LateMoveTable::new(&settings.parameters),
-            table,
-            threads,
-            tablebases: None,
-        })
+        Ok(Self { settings, late_moves: LateMoveTable::new(&settings.parameters), table, threads })
     }
 
-    /// Starts a search from `root`. Returns the state shared by its threads, and each thread's own
-    /// data.
+    /// Starts a search from `root` that probes `tablebases`. Returns the state shared by its
+    /// threads, and each thread's own data.
     pub fn begin_search<'a>(
         &'a mut self,
         root: &'a Position,
+        tablebases: Option<&'a Tablebases>,
     ) -> (Shared<'a>, &'a mut [ThreadData]) {
         self.table.begin_search();
         let shared = Shared {
             root,
             handicap: None,
             table: &self.table,
-            tablebases: self.tablebases.as_deref(),
+            tablebases,
             parts: self.settings.parts,
             parameters: self.settings.parameters,
             late_moves: &self.late_moves,
@@ -156,7 +148,7 @@ pub struct Shared<'a> {
     /// The noise to add to the encoder's scores, if the strength is limited.
     pub(super) handicap: Option<Handicap>,
     pub(super) table: &'a TranspositionTable,
-    pub tablebases: Option<&'a Tablebases>,
+    pub(super) tablebases: Option<&'a Tablebases>,
     pub(super) parts: Parts,
     pub(super) parameters: SearchParameters,
     pub(super) late_moves: &'a LateMoveTable,
