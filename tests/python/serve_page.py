@@ -455,9 +455,9 @@ def report(page):
     assert "Find a better move" in page.inner_text("#panel-report")
     # A try that is replaced while the engine judges it leaves no move behind, and neither does a bad one.
     count = moves(page).count()
-    for move in ("a3", "h3"):
+    for move in ("a3", "Ba6"):
         type_move(page, move)
-    expect(page.locator("#panel-report")).to_contain_text("h3 gives away")
+    expect(page.locator("#panel-report")).to_contain_text("Ba6 gives away")
     expect(moves(page)).to_have_count(count)
     page.click("#show-better")
     assert page.inner_text("#about h2") == wrong

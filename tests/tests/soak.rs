@@ -7,7 +7,6 @@
 
 #![cfg(target_os = "linux")]
 
-use std::fmt::{self, Display};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -27,52 +26,57 @@ const KILLS: usize = 4;
 /// Length at which a game ends.
 const PLIES: usize = 200;
 
-/// How much larger a process may be in the second half of the run than in the first, in kB and in
-/// handles: its tables fill up slowly.
-const GROWTH: (u64, usize) = (8_000, 2);
+/// How much larger a process may be in the last third of the run than in the first, in kB and in
+/// handles: its tables and the allocator's arenas fill up slowly.
+const GROWTH: (u64, usize) = (16_000, 2);
 
 /// The time of the run.
 #[derive(Clone, Copy)]
 struct Time {
-    half: Instant,
+    start: Instant,
     end: Instant,
 }
 
-/// Memory in kB and open handles of a process: at the beginning, and the most in each half of the
-/// run.
+/// Memory in kB and open handles of a process: the most in the first third of the run, and the least
+/// in the last. Searches that overlap by chance raise the most, but not the least; whatever is never
+/// released raises both.
 struct Watch {
     process: u32,
-    half: Instant,
-    first: (u64, usize),
-    most: [(u64, usize); 2],
-    looks: u32,
+    time: Time,
+    early: Option<(u64, usize)>,
+    late: Option<(u64, usize)>,
 }
 
 impl Watch {
-    fn new(process: u32, time: Time) -> Result<Self> {
-        let first = memory_and_handles(process)?;
-        Ok(Self { process, half: time.half, first, most: [first; 2], looks: 0 })
+    fn new(process: u32, time: Time) -> Self {
+        Self { process, time, early: None, late: None }
     }
 
     fn look(&mut self) -> Result<()> {
         let (memory, handles) = memory_and_handles(self.process)?;
-        // On a slow machine the first look may be late. The process has done some work by then.
-        let late = self.looks > 0 && Instant::now() > self.half;
-        self.looks += 1;
-        let most = &mut self.most[usize::from(late)];
-        *most = (most.0.max(memory), most.1.max(handles));
-        let [early, late] = self.most;
-        let grows = late.0 > early.0 + GROWTH.0 || late.1 > early.1 + GROWTH.1;
-        ensure!(!grows, "it grows: {self}");
+        let (now, third) = (Instant::now(), (self.time.end - self.time.start) / 3);
+        // On a slow machine, the first look may be late.
+        let most = self.early.unwrap_or((memory, handles));
+        if self.early.is_none() || now < self.time.start + third {
+            self.early = Some((most.0.max(memory), most.1.max(handles)));
+        } else if now > self.time.end - third {
+            let least = self.late.unwrap_or((memory, handles));
+            self.late = Some((least.0.min(memory), least.1.min(handles)));
+        }
         Ok(())
     }
-}
 
-impl Display for Watch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ((memory, handles), [early, late]) = (self.first, self.most);
-        write!(f, "memory {memory} kB, at most {} and {} kB in the halves; ", early.0, late.0)?;
-        write!(f, "handles {handles}, at most {} and {}", early.1, late.1)
+    /// The two pairs of numbers as text; fails if the process grows.
+    fn end(self) -> Result<String> {
+        let early = self.early.context("nobody looked at the process")?;
+        let late = self.late.unwrap_or(early);
+        let seen = format!(
+            "at most {} kB and {} handles in the first third, at least {} kB and {} in the last",
+            early.0, early.1, late.0, late.1
+        );
+        let grows = late.0 > early.0 + GROWTH.0 || late.1 > early.1 + GROWTH.1;
+        ensure!(!grows, "it grows: {seen}");
+        Ok(seen)
     }
 }
 
@@ -85,7 +89,7 @@ fn games(time: Time) -> Result<String> {
         engine.ask("isready", "readyok")?;
     }
     let [first, second] = &engines;
-    let mut watches = [Watch::new(first.id(), time)?, Watch::new(second.id(), time)?];
+    let mut watches = [Watch::new(first.id(), time), Watch::new(second.id(), time)];
     let (mut games, mut moves) = (0, 0);
     for start in BENCH_POSITIONS.iter().cycle() {
         let (mut position, mut line) = (Position::from_fen(start)?, format!("fen {start} moves"));
@@ -116,7 +120,8 @@ fn games(time: Time) -> Result<String> {
     for engine in engines {
         engine.end()?;
     }
-    let [selective, beam] = watches;
+    let [selective, beam] = watches.map(Watch::end);
+    let (selective, beam) = (selective?, beam?);
     Ok(format!("{games} games, {moves} moves\n  selective: {selective}\n  beam: {beam}"))
 }
 
@@ -124,7 +129,7 @@ fn games(time: Time) -> Result<String> {
 /// one asks for a move.
 fn pages(time: Time) -> Result<String> {
     let mut server = Server::start(&["--searches", "2", "--hash", "1"])?;
-    let mut watch = Watch::new(server.id(), time)?;
+    let mut watch = Watch::new(server.id(), time);
     let mut rounds = 0;
     while Instant::now() < time.end {
         let [mut ends, mut stops, mut leaves, mut plays] =
@@ -145,8 +150,8 @@ fn pages(time: Time) -> Result<String> {
         rounds += 1;
     }
     ensure!(server.interrupt()?.0.success(), "the server failed at its end");
-    let number = rounds * 4;
-    Ok(format!("{number} connections, {number} searches\n  serve: {watch}"))
+    let (number, seen) = (rounds * 4, watch.end()?);
+    Ok(format!("{number} connections, {number} searches\n  serve: {seen}"))
 }
 
 fn interruptions(run: &Run, time: Time) -> Result<String> {
@@ -162,7 +167,7 @@ fn interruptions(run: &Run, time: Time) -> Result<String> {
 fn programs_run_side_by_side_without_growing() -> Result<()> {
     let seconds = std::env::var("AZIMUTH_SOAK").map_or(Ok(SECONDS), |number| number.parse())?;
     let (now, duration) = (Instant::now(), Duration::from_secs(seconds));
-    let time = Time { half: now + duration / 2, end: now + duration };
+    let time = Time { start: now, end: now + duration };
     let inputs = tempfile::tempdir()?;
     let (data, label) = (Run::data(inputs.path())?, Run::label(inputs.path())?);
     let train = Run::train();
