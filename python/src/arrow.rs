@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use arrow_array::types::Int8Type;
 use arrow_array::{
     ArrayRef, BooleanArray, DictionaryArray, FixedSizeListArray, Float32Array, Int8Array,
@@ -37,9 +37,9 @@ impl Batches {
 
     fn read(&self, split: Split, range: Range<usize>) -> Result<RecordBatch> {
         let columns = Columns::read(&self.file, split, [range])?;
-        let (place, rows) = (split as usize, columns.fens.len());
-        let (name, _) = SPLITS.get(place).ok_or_else(|| anyhow!("no name of split {place}"))?;
-        let names: DictionaryArray<Int8Type> = std::iter::repeat_n(*name, rows).collect();
+        let (name, _) = SPLITS[split as usize];
+        let names = std::iter::repeat_n(name, columns.fens.len());
+        let names: DictionaryArray<Int8Type> = names.collect();
         let pieces = Arc::new(Int8Array::from(columns.pieces));
         let arrays: Vec<ArrayRef> = vec![
             Arc::new(names),

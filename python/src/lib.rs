@@ -9,8 +9,14 @@ mod columns;
 mod compute;
 mod dataset;
 mod error;
-mod program;
 mod space;
+
+/// Runs the program `azimuth` with its command line, the program's name first. Returns its exit
+/// code. A wrong command line, `--help` and `--version` end the process.
+#[pyo3::pyfunction]
+fn run_program(py: pyo3::Python<'_>, command_line: Vec<std::ffi::OsString>) -> u8 {
+    py.detach(|| u8::from(azimuth_cli::fails("azimuth", azimuth::program::run(command_line))))
+}
 
 /// The module.
 #[pyo3::pymodule]
@@ -20,7 +26,7 @@ mod _native {
     #[pymodule_export]
     use super::dataset::NativeDataset;
     #[pymodule_export]
-    use super::program::run_program;
+    use super::run_program;
     #[pymodule_export]
     use super::space::{NativeSpace, calibrated};
 

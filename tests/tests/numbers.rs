@@ -44,13 +44,12 @@ const MEMORY_KB: &str = "8000000";
 
 const TRAIN: &str = "train --data DATA --out OUT/w.safetensors --steps 2 --accumulator 128 \
                      --features piece-square --embedding-dim 8 --sample 100";
-const STREAM: &str = "stream --folder OUT/s --fens BOOK --network none --depth 1";
 const ELO: &str = "elo --player depth=1 --against depth=2 --games 2 --book BOOK --pgn OUT/g.pgn";
 const LEARN: &str = "train value --preset small --data DATA --out OUT/v.safetensors --steps 2 --batch 8 \
                      --size blocks=1 --size channels=8 --size last_channels=8";
 
 /// Commands that do little work. The test sets each of their options to each number.
-const COMMANDS: [(&str, &str); 22] = [
+const COMMANDS: [(&str, &str); 20] = [
     ("azimuth", "explain --pgn GAMES --depth 2 --nodes 100"),
     ("azimuth", "report GAME --out OUT/report.html --engine-time 1ms"),
     ("azimuth", "play --time 1ms"),
@@ -63,14 +62,12 @@ const COMMANDS: [(&str, &str); 22] = [
     ("azimuth-bench", "suite BOOK --depth 1"),
     ("azimuth-bench", "tune --book BOOK --out OUT/tune.json --iterations 1 --player movetime=1"),
     ("azimuth-train", TRAIN),
-    ("azimuth-train", STREAM),
     ("azimuth-train", "data DATA --head 2"),
     ("azimuth-train", "label --out OUT/l.azd --walks 2 --engine none --fens BOOK"),
     ("azimuth-train", "embed --data DATA --out OUT/e.npy --sample 10"),
     ("azimuth-train", "map --data DATA --out OUT/map --sample 10"),
     ("azimuth-train", "neighbours --data DATA --sample 10 FEN"),
     ("azimuth-train", "eval --data DATA --sample 10"),
-    ("azimuth-train", "branch --folder OUT/s --steps 1 --out OUT/b.safetensors --fens BOOK"),
     ("azimuth-rivals", LEARN),
     ("azimuth-rivals", "tau nnue --data DATA"),
 ];

@@ -42,19 +42,13 @@ pub struct Config {
     /// The changes of the number of steps during the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extended: Vec<Extension>,
-    /// The entries that follow from the number of steps.
+    /// Whether [`Schedule::warmup`] follows from the number of steps, because no option gave it. A
+    /// continued run keeps its value.
     #[serde(skip)]
-    pub by_steps: BySteps,
-}
-
-/// Whether an entry of the configuration follows from the number of steps, because no option gave
-/// it. A continued run keeps its entry.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BySteps {
-    /// [`Schedule::warmup`].
-    pub warmup: bool,
-    /// [`Config::validate_every`].
-    pub validate_every: bool,
+    pub is_default_warmup: bool,
+    /// The same of [`Config::validate_every`].
+    #[serde(skip)]
+    pub is_default_validate_every: bool,
 }
 
 /// A change of the number of steps during a run.
@@ -75,14 +69,14 @@ impl Config {
 
     /// The configuration for continuing the run of `checkpoint` with the options in `self`. If
     /// `self` has more steps than the run so far, records an [`Extension`]. Fails if any other
-    /// option differs. Entries [by steps](BySteps) remain those of the run.
+    /// option differs. Entries that follow from the number of steps remain those of the run.
     pub fn continuing(&self, checkpoint: &Checkpoint) -> Result<Self> {
         let before = Self::of(checkpoint)?;
         let mut continued = Self { extended: before.extended, ..self.clone() };
-        if self.by_steps.warmup {
+        if self.is_default_warmup {
             continued.schedule.warmup = before.schedule.warmup;
         }
-        if self.by_steps.validate_every {
+        if self.is_default_validate_every {
             continued.validate_every = before.validate_every;
         }
         let (steps, done) = (before.schedule.steps, checkpoint.step);
@@ -106,20 +100,11 @@ pub struct Compute {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
     use crate::options::TrainOptions;
 
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        train: TrainOptions,
-    }
-
     fn config(options: &str) -> Result<Config> {
-        let line = format!("train --data games.azd --out space.safetensors {options}");
-        Line::try_parse_from(line.split_whitespace())?.train.config()
+        TrainOptions::with_options(options)?.config()
     }
 
     #[test]

@@ -11,10 +11,9 @@ use azimuth_train::data::command::DataCommand;
 use azimuth_train::evaluation::EvalOptions;
 use azimuth_train::export::ExportOptions;
 use azimuth_train::keep_memory::keep_memory;
-use azimuth_train::label::Talk;
 use azimuth_train::options::{DataOptions, TrainOptions};
 use azimuth_train::ranks::{self, Ranks, share_of};
-use azimuth_train::{inspect, label, run, solis, stream, sweep};
+use azimuth_train::{inspect, label, run, solis, sweep};
 
 /// Train and measure encoders for the Azimuth chess engine.
 #[derive(Parser)]
@@ -27,13 +26,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Train an encoder and write a weights file; resumes from its checkpoint if there is one.
-    Train(TrainOptions),
-    /// Train without end on positions labelled during training; resumes from its checkpoint if
-    /// there is one.
-    Stream(stream::StreamOptions),
-    /// Write a weights file from a stream, with the learning rate decayed to 0; the stream is not
-    /// changed.
-    Branch(stream::BranchOptions),
+    Train(Box<TrainOptions>),
     /// Train a list of encoders one after another and write one table; resumes an interrupted
     /// sweep.
     Sweep(sweep::SweepOptions),
@@ -62,7 +55,6 @@ impl Command {
         match self {
             Self::Train(options) => options.is_sparse_on_cpu(),
             Self::Sweep(options) => options.is_sparse_on_cpu(),
-            Self::Stream(_) | Self::Branch(_) => true,
             _ => false,
         }
     }
@@ -117,11 +109,9 @@ fn run(arguments: Arguments) -> Result<()> {
             let ranks = ranks::join()?;
             ranks.end(train(&options, &*ranks))
         }
-        Command::Stream(options) => stream::stream(&options),
-        Command::Branch(options) => stream::branch(&options),
         Command::Sweep(options) => sweep::sweep(&options),
         Command::Data(command) => command.run(),
-        Command::Label(options) => label::label(&options, Talk::Aloud),
+        Command::Label(options) => label::label(&options),
         Command::Export(options) => options.run(),
         Command::Import(options) => solis::import(&options),
         Command::Embed(options) => options.run(),

@@ -2,10 +2,9 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Deserializer, Serialize};
-
-use crate::decided::Decided;
 
 /// Quality of the cosines' order and of the predictions.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -29,13 +28,10 @@ pub struct Metrics {
     #[serde(deserialize_with = "nan_if_null")]
     pub ece: f64,
     /// Mean of the calibrated win probability minus the label.
-    #[serde(default)]
     pub bias: f64,
     /// Root mean square of that difference.
-    #[serde(default)]
     pub rms: f64,
     /// Accuracy on decided positions.
-    #[serde(default)]
     pub decided: Decided,
     /// Number of positions measured.
     pub positions: usize,
@@ -62,6 +58,37 @@ impl Metrics {
             rms: mean(errors().map(|error| error * error).sum()).sqrt(),
             decided: Decided::of(predictions, labels),
             positions: labels.len(),
+        }
+    }
+}
+
+/// Shares, 0 to 1, of decided positions that are predicted as such; `None` if there are no
+/// positions of the kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Decided {
+    /// The share predicted above 0.95, of positions labelled 0.99 or more.
+    pub won: Option<f64>,
+    /// The share predicted from 0.35 to 0.65, of positions labelled 0.49 to 0.51.
+    pub drawn: Option<f64>,
+    /// The share predicted below 0.05, of positions labelled 0.01 or less.
+    pub lost: Option<f64>,
+}
+
+impl Decided {
+    /// The shares for `predictions` and `labels`, both win probabilities.
+    pub fn of(predictions: &[f32], labels: &[f32]) -> Self {
+        let share = |labelled: RangeInclusive<f32>, reads: &dyn Fn(f32) -> bool| {
+            let of_kind =
+                predictions.iter().zip(labels).filter(|(_, label)| labelled.contains(label));
+            let (right, all) = of_kind.fold((0_u32, 0_u32), |(right, all), (&predicted, _)| {
+                (right + u32::from(reads(predicted)), all + 1)
+            });
+            (all > 0).then(|| f64::from(right) / f64::from(all))
+        };
+        Self {
+            won: share(0.99..=1.0, &|predicted| predicted > 0.95),
+            drawn: share(0.49..=0.51, &|predicted| (0.35..=0.65).contains(&predicted)),
+            lost: share(0.0..=0.01, &|predicted| predicted < 0.05),
         }
     }
 }
@@ -238,22 +265,19 @@ mod tests {
     }
 
     #[test]
-    fn undefined_metrics_come_back_from_json() -> serde_json::Result<()> {
-        let constant = Metrics::of(&[0.1, 0.2], &[0.25, 0.75], &[0.5, 0.5], &[1, 2]);
-        for written in [constant, Metrics::of(&[], &[], &[], &[])] {
-            let read: Metrics = serde_json::from_str(&serde_json::to_string(&written)?)?;
-            assert_eq!(format!("{read:?}"), format!("{written:?}"));
-            let Metrics { tau, spearman, sibling, r2, .. } = read;
-            assert!([tau, spearman, sibling, r2].iter().all(|metric| metric.is_nan()), "{read:?}");
-        }
-        Ok(())
-    }
-
-    #[test]
     fn perfect_predictions_have_no_error() {
         let labels = [0.1, 0.5, 0.9];
         assert_eq!(r_squared(&labels, &labels), 1.0);
         assert_eq!(calibration_error(&labels, &labels), 0.0);
         assert!((calibration_error(&[0.2, 0.6, 0.8], &labels) - 0.1).abs() < 1e-6);
+    }
+
+    #[test]
+    fn every_kind_is_counted_by_itself_and_none_where_it_is_absent() {
+        let labels = [1.0, 0.995, 0.9, 0.5, 0.495, 0.5, 0.5];
+        let predictions = [0.96, 0.95, 0.1, 0.35, 0.66, 0.5, 0.65];
+        let expected = Decided { won: Some(0.5), drawn: Some(0.75), lost: None };
+        assert_eq!(Decided::of(&predictions, &labels), expected);
+        assert_eq!(Decided::of(&[0.049, 0.05], &[0.0, 0.0]).lost, Some(0.5));
     }
 }

@@ -12,7 +12,7 @@ use azimuth_network::Perspective;
 use azimuth_network::weights::Weights;
 use azimuth_search::encoder::Encoder;
 use cozy_chess::{Board, Color, Move, Piece};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::data::dataset::{Datasets, family_step, open};
 use crate::data::family::{Family, FamilyLabels, Split};
@@ -27,9 +27,6 @@ const WIDTH: usize = 3;
 
 /// Moves that lose less win probability than this compared with the best move are good.
 const GOOD: f32 = 0.1;
-
-/// Win probabilities are at least this far from 0 and 1 when they are converted to logits.
-const LOGIT_MARGIN: f32 = 0.005;
 
 /// Half the width of a 95% confidence interval, in standard errors.
 const INTERVAL: f64 = 1.96;
@@ -129,7 +126,7 @@ pub fn scores_of_labels(paths: &[PathBuf], choices: &[Choice]) -> Result<Vec<Vec
 }
 
 /// A mean and half the width of its 95% confidence interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
@@ -168,7 +165,7 @@ impl Estimate {
 }
 
 /// How well scores choose moves.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct MoveChoice {
     /// Number of parents.
     pub parents: usize,
@@ -180,15 +177,13 @@ pub struct MoveChoice {
     /// The RMS deviation of score minus label from its mean over the good moves of a parent, those
     /// that lose less than 0.1, in win probability.
     pub error: Estimate,
-    /// The same in logits.
-    pub logit_error: Estimate,
 }
 
 impl MoveChoice {
     /// `None` without parents.
     fn of<'a>(choices: impl Iterator<Item = (&'a Choice, &'a [f32])>) -> Option<Self> {
         let mut kept = KEPT.map(|_| Vec::new());
-        let (mut regrets, mut errors, mut logit_errors) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut regrets, mut errors) = (Vec::new(), Vec::new());
         for (choice, scores) in choices {
             let labels: Vec<f32> = choice.moves.iter().map(|&(_, won)| won).collect();
             let best = labels.iter().copied().fold(0.0, f32::max);
@@ -201,24 +196,16 @@ impl MoveChoice {
                 kept.push(f64::from(u8::from(best_of(count) >= best)));
             }
             regrets.push(f64::from(best - best_of(WIDTH)));
-            let good = || (0..labels.len()).filter(|&index| best - labels[index] < GOOD);
-            errors.push(deviation(good().map(|index| scores[index] - labels[index])));
-            let logits = good().map(|index| logit(scores[index]) - logit(labels[index]));
-            logit_errors.push(deviation(logits));
+            let good = (0..labels.len()).filter(|&index| best - labels[index] < GOOD);
+            errors.push(deviation(good.map(|index| scores[index] - labels[index])));
         }
         (!regrets.is_empty()).then(|| Self {
             parents: regrets.len(),
             recall: kept.each_ref().map(|kept| Estimate::of(kept)),
             regret: Estimate::of(&regrets),
             error: Estimate::of_ratio(&errors).root(),
-            logit_error: Estimate::of_ratio(&logit_errors).root(),
         })
     }
-}
-
-fn logit(p: f32) -> f32 {
-    let p = p.clamp(LOGIT_MARGIN, 1.0 - LOGIT_MARGIN);
-    (p / (1.0 - p)).ln()
 }
 
 /// The sum of the squared deviations from the mean, and the number of values.
@@ -230,7 +217,7 @@ fn deviation(values: impl Iterator<Item = f32>) -> (f64, f64) {
 }
 
 /// The metrics of all parents and of two kinds of them.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct MoveChoices {
     /// All parents.
     pub all: MoveChoice,
@@ -271,8 +258,7 @@ impl fmt::Display for MoveChoices {
             row(&name, &|_, measured| format!("{:.3}", measured.recall[index]))?;
         }
         row("regret of the top 3", &|_, measured| measured.regret.to_string())?;
-        row("error, good siblings", &|_, measured| measured.error.to_string())?;
-        row("the same in logits", &|_, measured| format!("{:.3}", measured.logit_error))
+        row("error, good siblings", &|_, measured| measured.error.to_string())
     }
 }
 
@@ -316,7 +302,6 @@ mod tests {
         assert!(measured.error.mean < 1e-6, "{}", measured.error);
         let measured = measure(&[0, 0, 0, 0, -400], &[0.52, 0.48, 0.52, 0.48, 0.9]).all;
         assert!((measured.error.mean - 0.02).abs() < 1e-6, "{}", measured.error);
-        assert!((measured.logit_error.mean - 0.08).abs() < 1e-3, "{}", measured.logit_error);
     }
 
     #[test]

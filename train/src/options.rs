@@ -16,12 +16,13 @@ use toml::Table;
 
 use crate::beginning::Origin;
 use crate::claim::{Claim, claim_all};
-use crate::config::{BySteps, Compute, Config};
+use crate::config::{Compute, Config};
 use crate::config_file;
 use crate::data::dataset::Dataset;
+use crate::data::family::Split;
 use crate::data::sampler::Sampling;
 use crate::loss::{Losses, PositiveThreshold};
-use crate::optimizer::{OptimizerKind, Schedule, ScheduleShape};
+use crate::optimizer::{OptimizerKind, Schedule};
 use crate::run::Output;
 use crate::training::{Pace, StepsOrTime};
 
@@ -72,51 +73,6 @@ pub struct TrainOptions {
     /// it.
     #[arg(long)]
     pub out: PathBuf,
-    /// Encoder, losses and optimiser.
-    #[command(flatten)]
-    pub run: RunOptions,
-    /// Number of optimiser steps. A larger number continues a run that is complete or was stopped.
-    /// From there on, the learning rate is that of a run of this number of steps.
-    #[arg(long)]
-    steps: u64,
-    /// Stop after this number of validations without an improvement in the RMS error on the
-    /// calibration games, and keep the best parameters.
-    #[arg(long)]
-    patience: Option<u64>,
-    /// Number of steps between validations on the held-out games [default: a fifth of --steps, from
-    /// 100 to 10,000].
-    #[arg(long)]
-    validate_every: Option<u64>,
-    /// Number of steps between log lines with the losses, the learning rate and the speed [default:
-    /// a tenth of --steps, from 1 to 100].
-    #[arg(long)]
-    log_every: Option<u64>,
-    /// Device to compute on.
-    #[arg(long, value_enum, default_value_t = Backend::Cpu)]
-    pub device: Backend,
-    /// Precision of a transformer's network: auto is bf16 on CUDA and f32 on the CPU. The
-    /// parameters are always updated in f32.
-    #[arg(long, value_enum, default_value_t = Precision::Auto)]
-    precision: Precision,
-    /// Also write the log for TensorBoard: event files in a subfolder of this folder. The subfolder
-    /// has the name of the weights file, and TensorBoard shows it as a run.
-    #[arg(long, value_name = "FOLDER")]
-    tensorboard: Option<PathBuf>,
-    /// Checkpoint file [default: the name of the weights file with the extension `.checkpoint`].
-    #[arg(long)]
-    checkpoint: Option<PathBuf>,
-    /// Time (90s, 5m) or steps (2000) between checkpoints.
-    #[arg(long, default_value = "5m")]
-    checkpoint_every: StepsOrTime,
-    /// Write a checkpoint and stop after this time (90s, 5m) or number of steps (2000); the same
-    /// command resumes the run, also on another machine.
-    #[arg(long)]
-    stop_after: Option<StepsOrTime>,
-}
-
-/// All options that determine the weights, except the data and the length of the run.
-#[derive(Args)]
-pub struct RunOptions {
     /// The encoder to train.
     #[arg(long, value_enum, default_value_t = EncoderKind::Sparse)]
     encoder: EncoderKind,
@@ -207,6 +163,43 @@ pub struct RunOptions {
     /// Seed of all random numbers.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Number of optimiser steps. A larger number continues a run that is complete or was stopped.
+    /// From there on, the learning rate is that of a run of this number of steps.
+    #[arg(long)]
+    steps: u64,
+    /// Stop after this number of validations without an improvement in the RMS error on the
+    /// calibration games, and keep the best parameters.
+    #[arg(long)]
+    patience: Option<u64>,
+    /// Number of steps between validations on the held-out games [default: a fifth of --steps, from
+    /// 100 to 10,000].
+    #[arg(long)]
+    validate_every: Option<u64>,
+    /// Number of steps between log lines with the losses, the learning rate and the speed [default:
+    /// a tenth of --steps, from 1 to 100].
+    #[arg(long)]
+    log_every: Option<u64>,
+    /// Device to compute on.
+    #[arg(long, value_enum, default_value_t = Backend::Cpu)]
+    pub device: Backend,
+    /// Precision of a transformer's network: auto is bf16 on CUDA and f32 on the CPU. The
+    /// parameters are always updated in f32.
+    #[arg(long, value_enum, default_value_t = Precision::Auto)]
+    precision: Precision,
+    /// Also write the log for TensorBoard: event files in a subfolder of this folder. The subfolder
+    /// has the name of the weights file, and TensorBoard shows it as a run.
+    #[arg(long, value_name = "FOLDER")]
+    tensorboard: Option<PathBuf>,
+    /// Checkpoint file [default: the name of the weights file with the extension `.checkpoint`].
+    #[arg(long)]
+    checkpoint: Option<PathBuf>,
+    /// Time (90s, 5m) or steps (2000) between checkpoints.
+    #[arg(long, default_value = "5m")]
+    checkpoint_every: StepsOrTime,
+    /// Write a checkpoint and stop after this time (90s, 5m) or number of steps (2000); the same
+    /// command resumes the run, also on another machine.
+    #[arg(long)]
+    stop_after: Option<StepsOrTime>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -246,7 +239,7 @@ impl DataOptions {
         let dataset = self.read_silently(architecture, device)?;
         say(format_args!(
             "{} training positions, {} for the calibration, {} for validation",
-            dataset.train.len(),
+            dataset.all.len(Split::Training),
             dataset.calibration.len(),
             dataset.validation.len()
         ));
@@ -285,7 +278,7 @@ impl TrainOptions {
 
     /// Whether a sparse encoder is trained on the CPU.
     pub fn is_sparse_on_cpu(&self) -> bool {
-        self.run.is_sparse() && self.device == Backend::Cpu
+        self.encoder == EncoderKind::Sparse && self.device == Backend::Cpu
     }
 
     /// The configuration of the run, without its data files.
@@ -294,48 +287,65 @@ impl TrainOptions {
         ensure!(self.patience != Some(0), "--patience must be at least 1");
         ensure!(self.validate_every != Some(0), "--validate-every must be at least 1");
         ensure!(self.log_every != Some(0), "--log-every must be at least 1");
-        let mut config = self.run.config(ScheduleShape::Cosine, self.steps)?;
-        config.patience = self.patience;
-        config.by_steps.validate_every = self.validate_every.is_none();
+        let delta_equal = self.delta_equal.unwrap_or(self.delta);
+        ensure!(self.anchors > 1, "--anchors must be at least 2");
+        ensure!(
+            self.parts == 1 || self.positives == 0 || self.encoder != EncoderKind::Sparse,
+            "--parts goes without --positives for the sparse encoder"
+        );
+        ensure!(self.parts > 0 && self.anchors / self.parts > 1, "--parts: 1 to half of --anchors");
+        ensure!(self.delta > 0.0, "--delta must be above 0");
+        ensure!(
+            delta_equal > 0.0 && delta_equal <= self.delta,
+            "--delta-equal must be above 0 and at most --delta"
+        );
+        ensure!(self.temperature > 0.0, "--temperature must be above 0");
+        let weights = [self.contrastive, self.regression, self.cosine];
+        ensure!(weights.iter().all(|&weight| weight >= 0.0), "a loss has a negative weight");
+        ensure!(weights.iter().any(|&weight| weight > 0.0), "all losses have weight 0");
+        ensure!((0.0..1.0).contains(&self.dropout), "--dropout must be in [0, 1)");
+        ensure!(self.clip.is_none_or(|clip| clip > 0.0), "--clip must be above 0");
+        let default_rate = match self.optimizer {
+            OptimizerKind::Sgd => 0.05,
+            OptimizerKind::Adamw => 0.002,
+        };
+        let architecture = self.architecture()?;
+        let origin = |path| Origin::new(path, &architecture);
+        let from = self.from.as_deref().map(origin).transpose()?;
         let [least, most] = VALIDATE_EVERY;
-        config.validate_every = self.validate_every.unwrap_or((self.steps / 5).clamp(least, most));
-        Ok(config)
-    }
-
-    /// The device and the precision. If the device is a GPU, it is GPU `number` of the machine.
-    pub fn compute(&self, number: usize) -> Result<Compute> {
-        let device = self.device.numbered(number).context("--device")?;
-        let dtype = self.precision.dtype(&device).context("--precision")?;
-        ensure!(dtype != DType::F16, "--precision: in f16 gradients vanish; bf16 or f32 works");
-        Ok(Compute { device, dtype })
-    }
-
-    /// Locks the run's output files before the data are read, so that a conflict costs no time.
-    pub fn claim(&self) -> Result<Vec<Claim>> {
-        let Output { weights, checkpoint, .. } = self.output();
-        let [log, options] = ["jsonl", "toml"].map(|extension| weights.with_extension(extension));
-        let inputs = self.data.data.iter().chain(&self.run.from).map(PathBuf::as_path);
-        claim_all(&[&weights, &checkpoint, &log, &options], &inputs.collect::<Vec<_>>())
-    }
-
-    /// Paths of the run's files.
-    pub fn output(&self) -> Output {
-        Output {
-            weights: self.out.clone(),
-            checkpoint: (self.checkpoint.clone())
-                .unwrap_or_else(|| self.out.with_extension("checkpoint")),
-            options: self.parsed.clone(),
-            tensorboard: self.tensorboard.clone(),
-            log_every: self.log_every.unwrap_or((self.steps / 10).clamp(1, MOST_LOG_EVERY)),
-            pace: Pace { checkpoint_every: self.checkpoint_every, stop_after: self.stop_after },
-        }
-    }
-}
-
-impl RunOptions {
-    /// Whether the sparse encoder is trained.
-    pub fn is_sparse(&self) -> bool {
-        self.encoder == EncoderKind::Sparse
+        Ok(Config {
+            architecture,
+            from,
+            sampling: Sampling {
+                anchors: self.anchors,
+                positives: self.positives,
+                parts: self.parts,
+                mirror: !self.no_mirror,
+            },
+            losses: Losses {
+                threshold: PositiveThreshold { delta: self.delta, delta_equal },
+                temperature: self.temperature,
+                contrastive: self.contrastive,
+                regression: self.regression,
+                cosine: self.cosine,
+            },
+            dropout: self.dropout,
+            schedule: Schedule {
+                rule: self.optimizer,
+                learning_rate: self.learning_rate.unwrap_or(default_rate),
+                warmup: self.warmup.unwrap_or(MOST_WARMUP.min(self.steps / 10)),
+                steps: self.steps,
+                weight_decay: self.weight_decay,
+            },
+            clip: self.clip,
+            patience: self.patience,
+            validate_every: self.validate_every.unwrap_or((self.steps / 5).clamp(least, most)),
+            seed: self.seed,
+            data: Vec::new(),
+            extended: Vec::new(),
+            is_default_warmup: self.warmup.is_none(),
+            is_default_validate_every: self.validate_every.is_none(),
+        })
     }
 
     /// The encoder's kind and sizes. Fails if a size is out of range or belongs to another kind.
@@ -375,90 +385,53 @@ impl RunOptions {
         Ok(Architecture::Transformer(config))
     }
 
-    /// A run of `steps` steps (0: without end), without validations and without its data files.
-    pub fn config(&self, shape: ScheduleShape, steps: u64) -> Result<Config> {
-        let delta_equal = self.delta_equal.unwrap_or(self.delta);
-        ensure!(self.anchors > 1, "--anchors must be at least 2");
-        let sparse = self.is_sparse();
-        ensure!(
-            self.parts == 1 || self.positives == 0 || !sparse,
-            "--parts goes without --positives for the sparse encoder"
-        );
-        ensure!(self.parts > 0 && self.anchors / self.parts > 1, "--parts: 1 to half of --anchors");
-        ensure!(self.delta > 0.0, "--delta must be above 0");
-        ensure!(
-            delta_equal > 0.0 && delta_equal <= self.delta,
-            "--delta-equal must be above 0 and at most --delta"
-        );
-        ensure!(self.temperature > 0.0, "--temperature must be above 0");
-        let weights = [self.contrastive, self.regression, self.cosine];
-        ensure!(weights.iter().all(|&weight| weight >= 0.0), "a loss has a negative weight");
-        ensure!(weights.iter().any(|&weight| weight > 0.0), "all losses have weight 0");
-        ensure!((0.0..1.0).contains(&self.dropout), "--dropout must be in [0, 1)");
-        ensure!(self.clip.is_none_or(|clip| clip > 0.0), "--clip must be above 0");
-        let default_rate = match self.optimizer {
-            OptimizerKind::Sgd => 0.05,
-            OptimizerKind::Adamw => 0.002,
-        };
-        let architecture = self.architecture()?;
-        let origin = |path| Origin::new(path, &architecture);
-        let from = self.from.as_deref().map(origin).transpose()?;
-        Ok(Config {
-            architecture,
-            from,
-            sampling: Sampling {
-                anchors: self.anchors,
-                positives: self.positives,
-                parts: self.parts,
-                mirror: !self.no_mirror,
-            },
-            losses: Losses {
-                threshold: PositiveThreshold { delta: self.delta, delta_equal },
-                temperature: self.temperature,
-                contrastive: self.contrastive,
-                regression: self.regression,
-                cosine: self.cosine,
-            },
-            dropout: self.dropout,
-            schedule: Schedule {
-                rule: self.optimizer,
-                learning_rate: self.learning_rate.unwrap_or(default_rate),
-                warmup: self.warmup.unwrap_or(default_warmup(steps)),
-                steps,
-                weight_decay: self.weight_decay,
-                shape,
-            },
-            clip: self.clip,
-            patience: None,
-            validate_every: 0,
-            seed: self.seed,
-            data: Vec::new(),
-            extended: Vec::new(),
-            by_steps: BySteps { warmup: self.warmup.is_none(), ..BySteps::default() },
-        })
+    /// The device and the precision. If the device is a GPU, it is GPU `number` of the machine.
+    pub fn compute(&self, number: usize) -> Result<Compute> {
+        let device = self.device.numbered(number).context("--device")?;
+        let dtype = self.precision.dtype(&device).context("--precision")?;
+        ensure!(dtype != DType::F16, "--precision: in f16 gradients vanish; bf16 or f32 works");
+        Ok(Compute { device, dtype })
+    }
+
+    /// Locks the run's output files before the data are read, so that a conflict costs no time.
+    pub fn claim(&self) -> Result<Vec<Claim>> {
+        let Output { weights, checkpoint, .. } = self.output();
+        let [log, options] = ["jsonl", "toml"].map(|extension| weights.with_extension(extension));
+        let inputs = self.data.data.iter().chain(&self.from).map(PathBuf::as_path);
+        claim_all(&[&weights, &checkpoint, &log, &options], &inputs.collect::<Vec<_>>())
+    }
+
+    /// Paths of the run's files.
+    pub fn output(&self) -> Output {
+        Output {
+            weights: self.out.clone(),
+            checkpoint: (self.checkpoint.clone())
+                .unwrap_or_else(|| self.out.with_extension("checkpoint")),
+            options: self.parsed.clone(),
+            tensorboard: self.tensorboard.clone(),
+            log_every: self.log_every.unwrap_or((self.steps / 10).clamp(1, MOST_LOG_EVERY)),
+            pace: Pace { checkpoint_every: self.checkpoint_every, stop_after: self.stop_after },
+        }
     }
 }
 
-/// The warm-up of a run of `steps` steps (0: without end).
-fn default_warmup(steps: u64) -> u64 {
-    if steps == 0 { MOST_WARMUP } else { MOST_WARMUP.min(steps / 10) }
+#[cfg(test)]
+impl TrainOptions {
+    /// A run of 9 steps with `options`, which may give another number of steps.
+    pub fn with_options(options: &str) -> Result<Self> {
+        use clap::FromArgMatches;
+        let line = format!("train --data games.azd --out space.safetensors --steps 9 {options}");
+        let command = Self::command().args_override_self(true);
+        Ok(Self::from_arg_matches(&command.try_get_matches_from(line.split_whitespace())?)?)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
 
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        run: RunOptions,
-    }
-
     fn architecture(options: &str) -> Result<Architecture> {
-        let line = format!("train {options}");
-        Line::try_parse_from(line.split_whitespace())?.run.architecture()
+        TrainOptions::with_options(options)?.architecture()
     }
 
     #[test]
@@ -491,13 +464,18 @@ mod tests {
 
     #[test]
     fn a_short_run_leaves_its_warm_up() -> Result<()> {
-        let warmup = |options: &str, steps| -> Result<u64> {
-            let line = Line::try_parse_from(format!("train {options}").split_whitespace())?;
-            Ok(line.run.config(ScheduleShape::Cosine, steps)?.schedule.warmup)
+        let warmup = |options: &str| -> Result<u64> {
+            Ok(TrainOptions::with_options(options)?.config()?.schedule.warmup)
         };
-        let found = [9, 300, 5_000, 60_000, 0].map(|steps| warmup("", steps).ok());
-        assert_eq!(found, [0, 30, 500, 500, 500].map(Some));
-        assert_eq!(warmup("--warmup 400", 300)?, 400);
+        for (options, expected) in [
+            ("--steps 9", 0),
+            ("--steps 300", 30),
+            ("--steps 5000", 500),
+            ("--steps 60000", 500),
+            ("--steps 300 --warmup 400", 400),
+        ] {
+            assert_eq!(warmup(options)?, expected, "{options}");
+        }
         Ok(())
     }
 }

@@ -5,16 +5,18 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use azimuth_cli::{print_line, say};
 use azimuth_network::parameters::Parameters;
+use azimuth_search::encoder::sparse::LARGEST_PLAYABLE_VALUE;
 use candle_core::{DType, Device};
 use serde_json::{Value, json};
 use toml::Table;
 
+use crate::beginning::TABLE;
 use crate::config::{Compute, Config};
 use crate::config_file;
-use crate::data::batches::{Batches, Cores};
+use crate::data::batches::Batches;
 use crate::data::dataset::Dataset;
 use crate::data::sampler::Sampler;
-use crate::ranks::{Ranks, Traffic, agree_on, from_first, share_of};
+use crate::ranks::{Ranks, Traffic, from_first, share_of};
 use crate::space::{Measured, build_space, check_mates};
 use crate::state::State;
 use crate::training::{self, Checkpoint, End, Learnt, Log, Pace, Progress, Run, Since, Wishes};
@@ -65,7 +67,7 @@ pub fn train_encoder(
         Some(checkpoint) => {
             let name = || format!("checkpoint '{}'", output.checkpoint.display());
             let config = config.continuing(&checkpoint).with_context(name)?;
-            state.restore(&checkpoint)?;
+            state.restore(&config, &checkpoint)?;
             if ranks.is_first() {
                 let path = output.checkpoint.display();
                 say(format_args!("continuing at step {} of '{path}'", checkpoint.step));
@@ -83,13 +85,12 @@ pub fn train_encoder(
         config_file::write(&output.options, config, &output.weights)?;
     }
     let steps = config.schedule.steps;
-    let (positions, threshold) = (data.train.clone(), config.losses.threshold);
+    let (positions, threshold) = (data.all.clone(), config.losses.threshold);
     let Config { architecture, sampling, seed, .. } = config;
     let on_cpu = compute.device.is_cpu();
     let sampler =
         Sampler::new(positions, architecture.clone(), *sampling, threshold, *seed, !on_cpu)?
             .only(own);
-    let cores = Cores::beside(&compute.device);
     let log = || -> Result<Log> {
         let log = Log::open(&output.weights.with_extension("jsonl"), first)?;
         log.tensorboard(output.tensorboard.as_deref(), &output.weights)
@@ -101,7 +102,7 @@ pub fn train_encoder(
         data,
         device: &compute.device,
         checkpoint: &output.checkpoint,
-        batches: Batches::prepare(sampler, first..steps, cores, ranks.machine_count()),
+        batches: Batches::prepare(sampler, first..steps, &compute.device, ranks.machine_count()),
         log: ranks.is_first().then(log).transpose()?,
         log_every: output.log_every,
         ranks,
@@ -138,8 +139,13 @@ pub fn train_encoder(
 fn agree(ranks: &dyn Ranks, config: &Config, compute: &Compute) -> Result<()> {
     let config = serde_json::to_string(config)?;
     let kind = if compute.device.is_cpu() { "cpu" } else { "gpu" };
-    let text = format!("{config} {kind} {:?}", compute.dtype);
-    agree_on(ranks, "options, data or device", &text)
+    let own = format!("{config} {kind} {:?}", compute.dtype);
+    let first = from_first(ranks, own.as_bytes())?;
+    ensure!(
+        first == own.as_bytes(),
+        "its options, data or device differ from those of rank 0; give all ranks the same"
+    );
+    Ok(())
 }
 
 /// The checkpoint that the first rank reads; `None` if there is none.
@@ -217,9 +223,8 @@ struct EncoderRun<'a> {
 }
 
 impl Run for EncoderRun<'_> {
-    fn step(&mut self, index: u64, progress: &mut Progress) -> Result<Learnt> {
-        let batch = progress.wait(|| self.batches.next())?;
-        self.state.step(self.config, batch, index, self.ranks)
+    fn step(&mut self, index: u64, _: &mut Progress) -> Result<Learnt> {
+        self.state.step(self.config, self.batches.next()?, index, self.ranks)
     }
 
     fn after_step(&mut self, done: u64, progress: &mut Progress) -> Result<()> {
@@ -289,8 +294,8 @@ impl EncoderRun<'_> {
         since: Since,
         progress: &Progress,
     ) -> Result<f32> {
-        let Self { config, state, data, device, log, .. } = self;
-        let at_limit = state.values_at_limit(parameters)?;
+        let Self { config, data, device, log, .. } = self;
+        let at_limit = values_at_limit(parameters)?;
         if at_limit > 0 {
             progress.say(&format!(
                 "{at_limit} values of features.weight have the largest magnitude that play can quantise"
@@ -308,14 +313,23 @@ impl EncoderRun<'_> {
     }
 }
 
+/// The number of values in the table of a sparse encoder with the largest magnitude that play can
+/// quantise.
+fn values_at_limit(parameters: &Parameters) -> Result<usize> {
+    if !parameters.iter().any(|(name, _)| name == TABLE) {
+        return Ok(0);
+    }
+    let values = parameters.values(TABLE)?;
+    Ok(values.iter().filter(|value| value.abs() >= LARGEST_PLAYABLE_VALUE).count())
+}
+
 /// The steps since the last line of the log, for a line.
 fn line_of(config: &Config, since: Since) -> Value {
-    let Since { step, losses, speed, waiting } = since;
+    let Since { step, losses, speed } = since;
     let mut run = json!({
         "step": step,
         "learning_rate": config.schedule.learning_rate(step - 1),
         "positions_per_second": speed,
-        "waiting_for_data": waiting,
     });
     for (name, loss) in losses {
         run[name] = loss.into();
@@ -334,7 +348,7 @@ pub fn export(
     weights: &Path,
 ) -> Result<()> {
     let mut state = State::new(config, &Compute { device: device.clone(), dtype: DType::F32 })?;
-    state.restore(checkpoint)?;
+    state.restore(config, checkpoint)?;
     let parameters = state.playing()?.to(&Device::Cpu, stored)?;
     let measured = write_weights(config, parameters, data, device, checkpoint.step, weights)?;
     print_line(serde_json::to_string(&measured)?)?;
@@ -342,7 +356,7 @@ pub fn export(
 }
 
 /// Builds a playable space from `parameters` after `step` steps and writes it to `path`.
-pub(crate) fn write_weights(
+fn write_weights(
     config: &Config,
     parameters: Parameters,
     data: &Dataset,
@@ -364,23 +378,13 @@ pub(crate) fn write_weights(
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
     use crate::options::TrainOptions;
     use crate::ranks::threads::on_threads;
 
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        train: TrainOptions,
-    }
-
     #[test]
     fn ranks_compute_in_the_same_precision() -> Result<()> {
-        let line = "train --data games.azd --out space.safetensors --steps 9";
-        let line = Line::try_parse_from(line.split(' '))?;
-        let config = line.train.config()?;
+        let config = TrainOptions::with_options("")?.config()?;
         let errors = on_threads(3, |ranks| {
             let dtype = if ranks.rank() == 1 { DType::BF16 } else { DType::F32 };
             let compute = Compute { device: Device::Cpu, dtype };

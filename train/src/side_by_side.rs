@@ -20,17 +20,3 @@ pub fn side_by_side<T: Send, R: Send>(
         first.into_iter().chain(joined).collect()
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn results_keep_the_order() {
-        for count in 0..4 {
-            let results =
-                side_by_side((0..count).collect(), |place, item: usize| (place, item * 2));
-            assert_eq!(results, (0..count).map(|item| (item, item * 2)).collect::<Vec<_>>());
-        }
-    }
-}

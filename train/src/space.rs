@@ -14,7 +14,7 @@ use candle_core::{DType, Device};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::data::dataset::{Dataset, LabelledPositions, TrainingPositions};
+use crate::data::dataset::{Dataset, Datasets, LabelledPositions};
 use crate::data::packed::{Label, PackedPosition};
 use crate::data::sampler::inputs_of;
 use crate::metrics::Metrics;
@@ -78,9 +78,9 @@ pub fn build_space(
     let perspective = architecture.perspective();
     let labels = |positions: &[PackedPosition]| labels(positions, perspective);
 
-    let (train, limit) = (&data.train, data.sample.min(AXIS_SAMPLE));
-    let (white_mean, black_mean) = mate_means(&mut *encoder, &data.mates, limit, perspective)?;
-    let sample = train.spread(limit, |_| true)?;
+    let limit = data.sample.min(AXIS_SAMPLE);
+    let (white_mean, black_mean) = mate_means(&mut *encoder, &data.all, limit, perspective)?;
+    let sample = data.all.spread(limit, |_| true)?;
     let embeddings = embed(&mut *encoder, &sample)?;
     let fitted = fit_direction(&embeddings, &labels(&sample), dim);
 
@@ -148,13 +148,14 @@ fn measure(cosines: &[f32], calibration: &Calibration, labels: &[f32], parents: 
     Metrics::of(cosines, &predictions, labels, parents)
 }
 
-/// A sample of the positions with forced mates, and their labels. Fails if one side has none.
+/// A sample of the training positions with forced mates, and their labels. Fails if one side has
+/// none.
 fn mates(
-    positions: &TrainingPositions,
+    data: &Datasets,
     limit: usize,
     perspective: Perspective,
 ) -> Result<(Vec<PackedPosition>, Vec<f32>)> {
-    let mates = positions.spread(limit, |label| matches!(label, Label::Mate(_)))?;
+    let mates = data.spread(limit, |label| matches!(label, Label::Mate(_)))?;
     let labels = labels(&mates, perspective);
     let against = labels.iter().filter(|&&label| label < 0.5).count();
     ensure!(
@@ -168,18 +169,18 @@ fn mates(
 /// Fails if the data cannot define the mates' axis, so that the error comes before a run and not
 /// after it.
 pub fn check_mates(data: &Dataset, architecture: &Architecture) -> Result<()> {
-    mates(&data.mates, data.sample.min(AXIS_SAMPLE), architecture.perspective()).map(|_| ())
+    mates(&data.all, data.sample.min(AXIS_SAMPLE), architecture.perspective()).map(|_| ())
 }
 
 /// Mean embeddings of the forced mates for and against the encoder's side (paper, section 3.4).
 fn mate_means(
     encoder: &mut dyn Encoder,
-    positions: &TrainingPositions,
+    data: &Datasets,
     limit: usize,
     perspective: Perspective,
 ) -> Result<(Vec<f32>, Vec<f32>)> {
     let dim = encoder.attributes().embedding_dim;
-    let (mates, labels) = mates(positions, limit, perspective)?;
+    let (mates, labels) = mates(data, limit, perspective)?;
     let embeddings = embed(encoder, &mates)?;
     let mut means = [vec![0.0f64; dim], vec![0.0f64; dim]];
     let mut counts = [0usize; 2];

@@ -36,13 +36,12 @@ impl State {
     }
 
     /// Restores the state from a checkpoint.
-    pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
+    pub fn restore(&mut self, config: &Config, checkpoint: &Checkpoint) -> Result<()> {
         self.model.restore(checkpoint)?;
-        let specs = self.model.specs();
-        if let Some(early_stopping) = &mut self.early_stopping {
-            early_stopping.restore(checkpoint, specs)?;
+        match &mut self.early_stopping {
+            Some(stopping) => stopping.restore(checkpoint, &config.architecture.parameters()),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// The state after `step` steps, as a checkpoint from which the run can resume.
@@ -71,11 +70,6 @@ impl State {
         Ok(Learnt { examples, losses })
     }
 
-    /// The number of values in `parameters` with the largest magnitude that play can quantise.
-    pub fn values_at_limit(&self, parameters: &Parameters) -> Result<usize> {
-        self.model.values_at_limit(parameters)
-    }
-
     /// Records a validation of `parameters` with the error `rms`.
     pub fn validated(&mut self, rms: f32, parameters: &Parameters) {
         if let Some(early_stopping) = &mut self.early_stopping {
@@ -96,10 +90,8 @@ impl State {
     /// The parameters for play: the best ones if early stopping keeps them, otherwise the current
     /// ones.
     pub fn playing(&self) -> Result<Parameters> {
-        match self.early_stopping.as_ref().and_then(EarlyStopping::parameters) {
-            Some(best) => Ok(best.clone()),
-            None => self.current(),
-        }
+        let best = self.early_stopping.as_ref().and_then(|stopping| stopping.parameters.clone());
+        best.map_or_else(|| self.current(), Ok)
     }
 }
 
@@ -107,7 +99,7 @@ impl State {
 const VALIDATIONS: &str = "validations";
 
 /// Stops a run whose validation no longer improves, and keeps its best parameters.
-pub struct EarlyStopping {
+struct EarlyStopping {
     patience: u64,
     lowest_rms: f32,
     since_best: u64,
@@ -116,12 +108,12 @@ pub struct EarlyStopping {
 
 impl EarlyStopping {
     /// Stops after `patience` validations without an improvement.
-    pub fn new(patience: u64) -> Self {
+    fn new(patience: u64) -> Self {
         Self { patience, lowest_rms: f32::INFINITY, since_best: 0, parameters: None }
     }
 
     /// Records a validation: keeps `parameters` if their error `rms` is the lowest so far.
-    pub fn validated(&mut self, rms: f32, parameters: &Parameters) {
+    fn validated(&mut self, rms: f32, parameters: &Parameters) {
         if rms < self.lowest_rms {
             (self.lowest_rms, self.since_best) = (rms, 0);
             self.parameters = Some(parameters.clone());
@@ -131,17 +123,12 @@ impl EarlyStopping {
     }
 
     /// Whether there was no improvement for `patience` validations.
-    pub fn is_over(&self) -> bool {
+    fn is_over(&self) -> bool {
         self.since_best >= self.patience
     }
 
-    /// The best parameters.
-    pub fn parameters(&self) -> Option<&Parameters> {
-        self.parameters.as_ref()
-    }
-
     /// The state to store in a checkpoint.
-    pub fn state(&self) -> Result<Vec<(String, Tensor)>> {
+    fn state(&self) -> Result<Vec<(String, Tensor)>> {
         let mut state = prefixed("best", self.parameters.as_ref());
         let validations = Tensor::new(&[self.lowest_rms, self.since_best as f32], &Device::Cpu)?;
         state.push((VALIDATIONS.to_owned(), validations));
@@ -149,7 +136,7 @@ impl EarlyStopping {
     }
 
     /// Restores a state from [`Self::state`].
-    pub fn restore(&mut self, checkpoint: &Checkpoint, specs: &[ParameterSpec]) -> Result<()> {
+    fn restore(&mut self, checkpoint: &Checkpoint, specs: &[ParameterSpec]) -> Result<()> {
         self.parameters = checkpoint.parameters("best", specs)?;
         let validations: Vec<f32> = checkpoint.tensor(VALIDATIONS)?.to_vec1()?;
         (self.lowest_rms, self.since_best) = (validations[0], validations[1] as u64);

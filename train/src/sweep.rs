@@ -176,7 +176,7 @@ fn run_one(
     let parsed = parse_run(name, own, options)?;
     let compute = parsed.compute(0)?;
     let _claims = parsed.claim()?;
-    let (architecture, device) = (parsed.run.architecture()?, &compute.device);
+    let (architecture, device) = (parsed.architecture()?, &compute.device);
     // The default sample depends on the encoder and the device.
     let sample = parsed.data.sample_size(&architecture, device)?;
     let kept = data.take();
@@ -276,9 +276,6 @@ pub struct GameOptions {
     /// Openings: EPD or FEN, one per line, plain or zipped.
     #[arg(long)]
     book: Option<PathBuf>,
-    /// Weights of the opponent [default: the default weights].
-    #[arg(long)]
-    against: Option<PathBuf>,
     /// Nodes per move for both sides, so that neither clock nor speed affects the result.
     #[arg(long, default_value_t = 3_000)]
     nodes: u64,
@@ -311,17 +308,11 @@ impl GameOptions {
 
     /// The options in words; empty without games.
     pub fn words(&self) -> String {
-        let Self { games, book, against, nodes } = self;
-        let path = |name: &str, path: &Option<PathBuf>| {
-            path.as_ref().map(|path| format!(" {name} {}", path.display())).unwrap_or_default()
-        };
+        let Self { games, book, nodes } = self;
+        let book = book.as_ref().map(|path| format!(" --book {}", path.display()));
         match games {
             0 => String::new(),
-            _ => format!(
-                "{games}{}{} --nodes {nodes}",
-                path("--book", book),
-                path("--against", against)
-            ),
+            _ => format!("{games}{} --nodes {nodes}", book.unwrap_or_default()),
         }
     }
 
@@ -330,17 +321,13 @@ impl GameOptions {
     pub fn play(&self, name: &str, weights: &Path) -> Result<Option<MatchResult>> {
         let (Some(book), true) = (&self.book, self.games > 0) else { return Ok(None) };
         let json = weights.with_extension("games.json");
-        let player = |name: &str, weights: Option<&Path>| -> Result<String> {
-            let words = format!("planner=selective nodes={} name={name}", self.nodes);
-            let Some(path) = weights else { return Ok(words) };
-            let path = path.to_string_lossy();
-            Ok(format!("{words} weights={}", shlex::try_quote(&path)?))
-        };
+        let player = |name: &str| format!("planner=selective nodes={} name={name}", self.nodes);
+        let path = weights.to_string_lossy();
         let output = Command::new(bench_program()?)
             .args(["elo", "--games", &self.games.to_string(), "--player"])
-            .arg(player(name, Some(weights))?)
+            .arg(format!("{} weights={}", player(name), shlex::try_quote(&path)?))
             .arg("--against")
-            .arg(player("opponent", self.against.as_deref())?)
+            .arg(player("opponent"))
             .arg("--book")
             .arg(book)
             .arg("--concurrency")

@@ -16,29 +16,11 @@ const READY: usize = 8;
 /// Maximum number of threads that prepare batches.
 const MAX_THREADS: usize = 32;
 
-/// The load on the CPU's cores besides the preparation of batches.
-#[derive(Clone, Copy)]
-pub enum Cores {
-    /// Training runs on the CPU: a quarter of the threads prepare batches.
-    Shared,
-    /// Training runs on a device: all threads but one prepare batches.
-    Free,
-}
-
-impl Cores {
-    /// The load of training on `device`.
-    pub fn beside(device: &Device) -> Self {
-        if device.is_cpu() { Self::Shared } else { Self::Free }
-    }
-
-    /// Number of threads that prepare batches, where `all` threads can run at the same time.
-    fn threads(self, all: usize) -> usize {
-        let threads = match self {
-            Self::Shared => all / 4,
-            Self::Free => all.saturating_sub(1),
-        };
-        threads.clamp(1, MAX_THREADS)
-    }
+/// Number of threads that prepare batches, where `all` threads can run at the same time: a quarter
+/// if training runs on the CPU, otherwise all but one.
+fn preparing_threads(all: usize, trains_on_cpu: bool) -> usize {
+    let threads = if trains_on_cpu { all / 4 } else { all.saturating_sub(1) };
+    threads.clamp(1, MAX_THREADS)
 }
 
 /// Batches in the order of their steps.
@@ -48,11 +30,11 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// Starts the threads that prepare the batches of `steps`. `processes` is the number of
-    /// processes that share the cores of the machine.
-    pub fn prepare(sampler: Sampler, steps: Range<u64>, cores: Cores, processes: usize) -> Self {
+    /// Starts the threads that prepare the batches of `steps` for training on `device`. `processes`
+    /// is the number of processes that share the cores of the machine.
+    pub fn prepare(sampler: Sampler, steps: Range<u64>, device: &Device, processes: usize) -> Self {
         let all = thread::available_parallelism().map_or(1, usize::from);
-        Self::on_threads(sampler, steps, cores.threads(all / processes))
+        Self::on_threads(sampler, steps, preparing_threads(all / processes, device.is_cpu()))
     }
 
     fn on_threads(sampler: Sampler, steps: Range<u64>, threads: usize) -> Self {
@@ -92,7 +74,7 @@ mod tests {
     use azimuth_network::{Architecture, Inputs};
     use cozy_chess::Board;
 
-    use super::super::dataset::{Datasets, TrainingPositions};
+    use super::super::dataset::Datasets;
     use super::super::family::{Family, FamilyLabels, Split};
     use super::super::file::dataset_file::{DatasetFile, Description};
     use super::super::file::writer::{Writer, WriterState};
@@ -101,13 +83,13 @@ mod tests {
     use super::*;
     use crate::loss::PositiveThreshold;
 
-    fn data() -> Result<TrainingPositions> {
+    fn data() -> Result<Datasets> {
         let folder = tempfile::tempdir()?;
         data_at(&folder.path().join("data.azd"))
     }
 
     /// 31 positions: ten families of three, and one single position.
-    fn data_at(path: &Path) -> Result<TrainingPositions> {
+    fn data_at(path: &Path) -> Result<Datasets> {
         let mut writer = Writer::open(path, WriterState::default())?;
         for number in 0..10 {
             let board = Board::chess960_startpos(number * 30);
@@ -122,7 +104,7 @@ mod tests {
         }
         writer.add(Split::Training, &Family::own(Board::startpos(), Label::Centipawns(20)))?;
         writer.finish(&Description::new())?;
-        Ok(TrainingPositions::new(Datasets::new(vec![Arc::new(DatasetFile::open(path)?)])?))
+        Datasets::new(vec![Arc::new(DatasetFile::open(path)?)])
     }
 
     fn sampler(positives: usize) -> Result<Sampler> {
@@ -134,11 +116,7 @@ mod tests {
         sampler_from(data()?, sampling, together)
     }
 
-    fn sampler_from(
-        data: TrainingPositions,
-        sampling: Sampling,
-        together: bool,
-    ) -> Result<Sampler> {
+    fn sampler_from(data: Datasets, sampling: Sampling, together: bool) -> Result<Sampler> {
         let threshold = PositiveThreshold { delta: 0.1, delta_equal: 0.1 };
         let architecture = Architecture::Transformer(TransformerConfig::mini());
         Sampler::new(data, architecture, sampling, threshold, 5, together)
@@ -146,9 +124,9 @@ mod tests {
 
     #[test]
     fn preparing_leaves_cores_to_training_and_to_other_ranks() {
-        let threads = |cores: Cores| [0, 1, 2, 8, 64, 1024].map(|all| cores.threads(all));
-        assert_eq!(threads(Cores::Shared), [1, 1, 1, 2, 16, 32]);
-        assert_eq!(threads(Cores::Free), [1, 1, 1, 7, 32, 32]);
+        let threads = |on_cpu| [0, 1, 2, 8, 64, 1024].map(|all| preparing_threads(all, on_cpu));
+        assert_eq!(threads(true), [1, 1, 1, 2, 16, 32]);
+        assert_eq!(threads(false), [1, 1, 1, 7, 32, 32]);
     }
 
     /// The tokens and labels of a batch.

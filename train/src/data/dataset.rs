@@ -1,7 +1,6 @@
 //! The data of a run: a sequence of dataset files that is read as one, and the positions that a run
 //! takes from it. Files in other formats are packed into a temporary dataset.
 
-use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +10,7 @@ use cozy_chess::Color;
 use serde::{Deserialize, Serialize};
 
 use super::family::Split;
-use super::file::dataset_file::DatasetFile;
+use super::file::dataset_file::{DatasetFile, Start};
 use super::file::family_code::EncodedFamily;
 use super::pack::{PackOptions, pack};
 use super::packed::{Label, PackedPosition};
@@ -31,11 +30,8 @@ pub struct DataFile {
 
 /// All data of a run, split by game.
 pub struct Dataset {
-    /// The training set.
-    pub(crate) train: TrainingPositions,
-    /// The positions whose forced mates define the paper's axis: the training set; for a stream
-    /// also the datasets of `--mates`.
-    pub(crate) mates: TrainingPositions,
+    /// All sets, of which a run trains on the training set.
+    pub all: Datasets,
     /// The set for fitting the calibration.
     pub calibration: LabelledPositions,
     /// The held-out set for metrics.
@@ -49,15 +45,14 @@ pub struct Dataset {
 impl Dataset {
     /// Reads all files. The split of a game depends only on its content, not on the other files.
     pub fn read(paths: &[PathBuf], sample: usize) -> Result<Self> {
-        let (data, files) = open(paths)?;
+        let (all, files) = open(paths)?;
         let part =
-            |split| LabelledPositions::read(&data, split, family_step(data.len(split), sample));
+            |split| LabelledPositions::read(&all, split, family_step(all.len(split), sample));
         let (calibration, validation) = (part(Split::Calibration)?, part(Split::HeldOut)?);
-        let train = TrainingPositions::new(data);
-        let empty = train.len() == 0 || calibration.is_empty() || validation.is_empty();
+        let none_for_training = all.len(Split::Training) == 0;
+        let empty = none_for_training || calibration.is_empty() || validation.is_empty();
         ensure!(!empty, "too few games: of a hundred, five are held out, and none were");
-        let mates = train.clone();
-        Ok(Self { train, mates, calibration, validation, files, sample })
+        Ok(Self { all, calibration, validation, files, sample })
     }
 }
 
@@ -125,12 +120,6 @@ pub struct Datasets {
     starts: [Vec<Start>; Split::NUM],
 }
 
-#[derive(Clone, Copy, Default)]
-struct Start {
-    position: u32,
-    family: u32,
-}
-
 impl Datasets {
     /// Fails if there are more positions than 32-bit indices.
     pub fn new(files: Vec<Arc<DatasetFile>>) -> Result<Self> {
@@ -165,26 +154,36 @@ impl Datasets {
         self.files.iter().try_for_each(|file| file.check_length())
     }
 
-    /// Calls `visit` with the positions `range` of a split and the indices of their families.
-    pub fn positions(
-        &self,
-        split: Split,
-        range: Range<usize>,
-        mut visit: impl FnMut(PackedPosition, u32),
-    ) -> Result<()> {
+    /// The training position `index`.
+    pub fn training_position(&self, index: usize) -> Result<PackedPosition> {
+        let split = Split::Training;
         let starts = &self.starts[split as usize];
-        let mut next = range.start;
-        while next < range.end {
-            let file = starts.partition_point(|start| start.position as usize <= next) - 1;
-            let (start, end) = (starts[file], starts[file + 1].position as usize);
-            let first = start.position as usize;
-            let here = next - first..range.end.min(end) - first;
-            self.files[file].positions(split, here, |position, family| {
-                visit(position, start.family + family);
-            })?;
-            next = end;
-        }
-        Ok(())
+        let file = starts.partition_point(|start| start.position as usize <= index) - 1;
+        let here = index - starts[file].position as usize;
+        let mut found = None;
+        self.files[file].positions(split, here..here + 1, |position, _| found = Some(position))?;
+        found.with_context(|| format!("the datasets have no position {index}"))
+    }
+
+    /// At most `limit` of the training positions whose label passes `pass`, evenly spread.
+    pub fn spread(
+        &self,
+        limit: usize,
+        pass: impl Fn(Label) -> bool,
+    ) -> Result<Vec<PackedPosition>> {
+        let mut passing = 0usize;
+        self.labels(Split::Training, |_, label, _| passing += usize::from(pass(label)));
+        let every = passing.div_ceil(limit).max(1);
+        let (mut seen, mut chosen) = (0usize, Vec::new());
+        self.labels(Split::Training, |index, label, _| {
+            if pass(label) {
+                if seen.is_multiple_of(every) {
+                    chosen.push(index);
+                }
+                seen += 1;
+            }
+        });
+        chosen.into_iter().map(|index| self.training_position(index)).collect()
     }
 
     /// Calls `visit` with the index, label and side to move of every position of a split, in order.
@@ -206,62 +205,6 @@ impl Datasets {
             file.families(split, every, |family, number| visit(family, start.family + number))?;
         }
         Ok(())
-    }
-}
-
-/// The training split of datasets, with indices from 0.
-#[derive(Clone)]
-pub(crate) struct TrainingPositions(Datasets);
-
-impl TrainingPositions {
-    /// The training split of `data`.
-    pub fn new(data: Datasets) -> Self {
-        Self(data)
-    }
-
-    /// Number of positions.
-    pub fn len(&self) -> usize {
-        self.0.len(Split::Training)
-    }
-
-    /// Fails if a file has become shorter since it was opened.
-    pub fn check_lengths(&self) -> Result<()> {
-        self.0.check_lengths()
-    }
-
-    /// Calls `visit` with the positions `range` and the indices of their families.
-    pub fn read(&self, range: Range<usize>, visit: impl FnMut(PackedPosition, u32)) -> Result<()> {
-        self.0.positions(Split::Training, range, visit)
-    }
-
-    /// Calls `visit` with the index, label and side to move of every position, in order.
-    pub fn labels(&self, visit: impl FnMut(usize, Label, Color)) {
-        self.0.labels(Split::Training, visit);
-    }
-
-    /// At most `limit` of the positions whose label passes `pass`, evenly spread.
-    pub fn spread(
-        &self,
-        limit: usize,
-        pass: impl Fn(Label) -> bool,
-    ) -> Result<Vec<PackedPosition>> {
-        let mut passing = 0usize;
-        self.labels(|_, label, _| passing += usize::from(pass(label)));
-        let every = passing.div_ceil(limit).max(1);
-        let (mut seen, mut chosen) = (0usize, Vec::new());
-        self.labels(|index, label, _| {
-            if pass(label) {
-                if seen.is_multiple_of(every) {
-                    chosen.push(index);
-                }
-                seen += 1;
-            }
-        });
-        let mut positions = Vec::with_capacity(chosen.len());
-        for index in chosen {
-            self.read(index..index + 1, |position, _| positions.push(position))?;
-        }
-        Ok(positions)
     }
 }
 
@@ -353,30 +296,18 @@ mod tests {
         Ok(Arc::new(DatasetFile::open(&path)?))
     }
 
-    fn all(data: &Datasets, range: Range<usize>) -> Result<Vec<(Label, u32)>> {
-        let mut found = Vec::new();
-        data.positions(Split::Training, range, |position, family| {
-            found.push((position.label(), family));
-        })?;
-        Ok(found)
-    }
-
     #[test]
     fn files_are_read_as_one() -> Result<()> {
         let data = Datasets::new(vec![file(&[3, 2])?, file(&[])?, file(&[1, 4])?])?;
         assert_eq!(data.len(Split::Training), 10);
         assert_eq!(data.len(Split::HeldOut), 0);
-        let label = Label::Centipawns;
-        let expected = [(0, 0), (1, 0), (2, 0), (10, 1), (11, 1)].into_iter();
-        let expected = expected.chain([(0, 2), (10, 3), (11, 3), (12, 3), (13, 3)]);
-        let expected: Vec<_> = expected.map(|(value, family)| (label(value), family)).collect();
-        for range in [0..10, 4..6, 5..5, 6..10, 9..10] {
-            assert_eq!(all(&data, range.clone())?, expected[range.clone()], "{range:?}");
+        let expected = [0, 1, 2, 10, 11, 0, 10, 11, 12, 13].map(Label::Centipawns);
+        for (index, label) in expected.into_iter().enumerate() {
+            assert_eq!(data.training_position(index)?.label(), label, "{index}");
         }
         let mut labels = Vec::new();
         data.labels(Split::Training, |index, label, _| labels.push((index, label)));
-        let in_order: Vec<_> = expected.iter().map(|(label, _)| *label).enumerate().collect();
-        assert_eq!(labels, in_order);
+        assert!(labels.into_iter().eq(expected.into_iter().enumerate()));
         let mut families = Vec::new();
         data.families(Split::Training, 1, |family, number| {
             families.push((family.len(), number));

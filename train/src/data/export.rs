@@ -28,105 +28,71 @@ pub fn is_export(out: &Path) -> bool {
 pub fn export(files: &[&DatasetFile], out: &Path) -> Result<()> {
     let name = || format!("--out '{}'", out.display());
     ensure!(!out.exists(), "{}: it exists; remove it or choose another name", name());
-    let mut writer: Box<dyn Format> = match ending(out).as_deref() {
-        Some("pgn") => Box::new(PgnWriter::default()),
-        Some("csv") => Box::new(CsvWriter),
+    let write: fn(&[&DatasetFile], &mut dyn Write) -> Result<()> = match ending(out).as_deref() {
+        Some("pgn") => write_pgn,
+        Some("csv") => write_csv,
         _ => bail!("{}: the name must end in .azd, .pgn, .csv, .pgn.zst or .csv.zst", name()),
     };
-    let file = BufWriter::with_capacity(1 << 20, Replacement::new(out)?);
-    let sink: Box<dyn Finish> = match is_compressed(out) {
-        true => Box::new(zstd::Encoder::new(file, COMPRESSION).with_context(name)?),
-        false => Box::new(file),
-    };
-    write(files, &mut *writer, sink).with_context(name)
+    let mut file = BufWriter::with_capacity(1 << 20, Replacement::new(out)?);
+    if is_compressed(out) {
+        let mut compressed = zstd::Encoder::new(file, COMPRESSION).with_context(name)?;
+        write(files, &mut compressed).with_context(name)?;
+        file = compressed.finish().with_context(name)?;
+    } else {
+        write(files, &mut file).with_context(name)?;
+    }
+    let written = file.into_inner().map_err(anyhow::Error::from).and_then(Replacement::finish);
+    written.with_context(name)
 }
 
-fn write(files: &[&DatasetFile], writer: &mut dyn Format, mut sink: Box<dyn Finish>) -> Result<()> {
-    writer.begin(&mut *sink)?;
+/// Calls `visit` with every family of all files, in order, and shows the progress.
+fn for_each_family(
+    files: &[&DatasetFile],
+    mut visit: impl FnMut(Family) -> Result<()>,
+) -> Result<()> {
     for file in files {
         let bar = ProgressBar::new(file.blocks() as u64);
         for block in 0..file.blocks() {
-            for family in file.block(block)?.1 {
-                writer.family(family, &mut *sink)?;
-            }
+            file.block(block)?.1.into_iter().try_for_each(&mut visit)?;
             bar.inc(1);
         }
         bar.finish_and_clear();
     }
-    writer.end(&mut *sink)?;
-    sink.finish()
+    Ok(())
 }
 
-/// A stream that must be finished explicitly.
-trait Finish: Write {
-    fn finish(self: Box<Self>) -> Result<()>;
-}
-
-impl Finish for BufWriter<Replacement> {
-    fn finish(self: Box<Self>) -> Result<()> {
-        self.into_inner()?.finish()
-    }
-}
-
-impl Finish for zstd::Encoder<'_, BufWriter<Replacement>> {
-    fn finish(self: Box<Self>) -> Result<()> {
-        Box::new((*self).finish()?).finish()
-    }
-}
-
-trait Format {
-    fn begin(&mut self, _sink: &mut dyn Write) -> Result<()> {
-        Ok(())
-    }
-
-    fn family(&mut self, family: Family, sink: &mut dyn Write) -> Result<()>;
-
-    fn end(&mut self, _sink: &mut dyn Write) -> Result<()> {
-        Ok(())
-    }
-}
-
-/// `fen,cp`: centipawns, or `#1` and `#-1` for mates, from White's point of view.
-struct CsvWriter;
-
-impl Format for CsvWriter {
-    fn begin(&mut self, sink: &mut dyn Write) -> Result<()> {
-        Ok(writeln!(sink, "fen,cp")?)
-    }
-
-    fn family(&mut self, family: Family, sink: &mut dyn Write) -> Result<()> {
+/// Writes `fen,cp`: centipawns, or `#1` and `#-1` for mates, from White's point of view.
+fn write_csv(files: &[&DatasetFile], sink: &mut dyn Write) -> Result<()> {
+    writeln!(sink, "fen,cp")?;
+    for_each_family(files, |family| {
         for (board, label) in family.positions() {
             writeln!(sink, "{},{label}", fen_of(&board))?;
         }
         Ok(())
-    }
+    })
 }
 
 /// Writes each family as a move with variations. A family whose position follows from the previous
 /// one continues its game.
-#[derive(Default)]
-struct PgnWriter {
-    pending: Option<Family>,
+fn write_pgn(files: &[&DatasetFile], sink: &mut dyn Write) -> Result<()> {
+    let mut writer = PgnWriter { sink, in_game: false };
+    let mut pending: Option<Family> = None;
+    for_each_family(files, |family| match pending.replace(family) {
+        Some(last) => writer.write(&last, pending.as_ref().map(|next| &next.board)),
+        None => Ok(()),
+    })?;
+    pending.map_or(Ok(()), |last| writer.write(&last, None))
+}
+
+struct PgnWriter<'a> {
+    sink: &'a mut dyn Write,
     in_game: bool,
 }
 
-impl Format for PgnWriter {
-    fn family(&mut self, family: Family, sink: &mut dyn Write) -> Result<()> {
-        let last = self.pending.replace(family);
-        let next = self.pending.as_ref().map(|family| family.board.clone());
-        last.map_or(Ok(()), |last| self.write(&last, next.as_ref(), sink))
-    }
-
-    fn end(&mut self, sink: &mut dyn Write) -> Result<()> {
-        let last = self.pending.take();
-        last.map_or(Ok(()), |last| self.write(&last, None, sink))
-    }
-}
-
-impl PgnWriter {
+impl PgnWriter<'_> {
     /// Writes a family; the move that leads to `next` is the main line.
-    fn write(&mut self, family: &Family, next: Option<&Board>, sink: &mut dyn Write) -> Result<()> {
-        let board = &family.board;
+    fn write(&mut self, family: &Family, next: Option<&Board>) -> Result<()> {
+        let (board, sink) = (&family.board, &mut self.sink);
         if !self.in_game {
             let fen = fen_of(board);
             // Castling rights as rook files mean Chess960.

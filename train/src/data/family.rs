@@ -98,13 +98,8 @@ impl Game {
         Self { split: content.split(), families }
     }
 
-    /// Whether no position is labelled.
-    pub fn is_empty(&self) -> bool {
-        self.families.iter().all(Family::is_empty)
-    }
-
     /// Number of labelled positions.
-    pub fn len(&self) -> usize {
+    pub fn labels(&self) -> usize {
         self.families.iter().map(Family::len).sum()
     }
 }

@@ -181,7 +181,7 @@ fn read_games(
         while labels < LABELS_A_BATCH && !ended {
             match source.next(&mut skipped) {
                 Ok(Some(game)) => {
-                    labels += game.len();
+                    labels += game.labels();
                     games.push(game);
                 }
                 Ok(None) => ended = true,
@@ -214,7 +214,9 @@ pub struct Packer {
     journal: Journal,
     writer: Writer,
     filters: Vec<Filter>,
-    duplicates: Duplicates,
+    /// The positions seen, by Zobrist hash. The hash covers pieces, side to move, castling rights
+    /// and legal en passant, but not the move counters. Takes 9 to 18 bytes a position.
+    seen: HashSet<u64, BuildHasherDefault<Unchanged>>,
     commit_every: Duration,
     committed: Instant,
 }
@@ -249,9 +251,8 @@ impl Packer {
         );
         let writer = Writer::open(out, journal.writer.clone()).with_context(name)?;
         Journal::remove_unfinished(out);
-        let (out, duplicates, committed) = (out.to_owned(), Duplicates::default(), Instant::now());
-        let mut packer =
-            Self { out, journal, writer, filters, duplicates, commit_every, committed };
+        let (out, seen, committed) = (out.to_owned(), HashSet::default(), Instant::now());
+        let mut packer = Self { out, journal, writer, filters, seen, commit_every, committed };
         match begins {
             true => packer.commit()?,
             false => packer.remember()?,
@@ -274,7 +275,7 @@ impl Packer {
     pub fn add(&mut self, game: Game) -> Result<()> {
         let Journal { current, description, .. } = &mut self.journal;
         let source = current.as_mut().context("no input was begun")?;
-        source.labels += game.len() as u64;
+        source.labels += game.labels() as u64;
         let split = game.split as usize;
         for mut family in game.families {
             family.retain(|board, label, loss| {
@@ -283,7 +284,7 @@ impl Packer {
                     return false;
                 }
                 let wanted = self.filters.iter().all(|filter| filter.passes(board, label, loss));
-                let new = wanted && self.duplicates.is_new(board);
+                let new = wanted && self.seen.insert(repetition_key(board));
                 description.filtered += u64::from(!wanted);
                 description.duplicates += u64::from(wanted && !new);
                 new
@@ -366,12 +367,9 @@ impl Packer {
 
     /// Adds the positions written before a kill to the set of known positions.
     fn remember(&mut self) -> Result<()> {
-        let duplicates = &mut self.duplicates;
         self.writer.visit(|encoded| {
             let family: Family = encoded.decode()?;
-            family.positions().for_each(|(board, _)| {
-                duplicates.is_new(&board);
-            });
+            self.seen.extend(family.positions().map(|(board, _)| repetition_key(&board)));
             Ok(())
         })
     }
@@ -478,18 +476,6 @@ impl fmt::Display for Filter {
             Self::WinProbability(range) => write!(f, "p={}..{}", range.start(), range.end()),
             Self::Loss(most) => write!(f, "loss={most}"),
         }
-    }
-}
-
-/// The set of positions seen, by Zobrist hash. The hash covers pieces, side to move, castling
-/// rights and legal en passant, but not the move counters. Takes 9 to 18 bytes a position.
-#[derive(Default)]
-pub struct Duplicates(HashSet<u64, BuildHasherDefault<Unchanged>>);
-
-impl Duplicates {
-    /// Adds a position. Returns false if it was already seen.
-    pub fn is_new(&mut self, board: &Board) -> bool {
-        self.0.insert(repetition_key(board))
     }
 }
 

@@ -286,18 +286,6 @@ mod tests {
     }
 
     #[test]
-    fn centipawns_come_back_from_their_win_probability() {
-        for centipawns in (-2_000..=2_000).step_by(7) {
-            let p = win_probability_of_centipawns(centipawns.into());
-            assert_eq!(Label::of_win_probability(p), Some(Label::Centipawns(centipawns)));
-        }
-        assert_eq!(Label::of_win_probability(1.0), Some(Label::Mate(true)));
-        for outside in [-0.1, 1.5, f64::NAN, f64::INFINITY] {
-            assert_eq!(Label::of_win_probability(outside), None, "{outside}");
-        }
-    }
-
-    #[test]
     fn bits_keep_what_labels_say() {
         for label in [Label::Mate(true), Label::Mate(false), Label::Centipawns(-312)] {
             assert_eq!(Label::from_bits(label.bits()), label);

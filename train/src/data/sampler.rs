@@ -11,7 +11,8 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 use serde::{Deserialize, Serialize};
 
-use super::dataset::TrainingPositions;
+use super::dataset::Datasets;
+use super::family::Split;
 use super::packed::{Label, PackedPosition};
 use crate::loss::PositiveThreshold;
 
@@ -24,15 +25,10 @@ pub struct Sampling {
     pub positives: usize,
     /// Number of parts of a step, each with its own contrastive loss. The CPU computes them in
     /// parallel, a device as one batch.
-    #[serde(default = "one")]
     pub parts: usize,
     /// Mirror positions from left to right (a-file and h-file and so on) with probability 1/2;
     /// features only.
     pub mirror: bool,
-}
-
-fn one() -> usize {
-    1
 }
 
 /// The positions of a step.
@@ -64,7 +60,7 @@ const MOST_COMPARED: usize = 1 << 15;
 
 /// Draws batches, reading positions from the mapped data.
 pub struct Sampler {
-    data: TrainingPositions,
+    data: Datasets,
     architecture: Architecture,
     sampling: Sampling,
     seed: u64,
@@ -77,10 +73,10 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// A sampler of `data`. With `together`, the parts of a step are joined into one [`BatchPart`].
-    /// Fails if a contrastive loss would have more than 32,768 positions.
+    /// A sampler of the training set of `data`. With `together`, the parts of a step are joined into
+    /// one [`BatchPart`]. Fails if a contrastive loss would have more than 32,768 positions.
     pub fn new(
-        data: TrainingPositions,
+        data: Datasets,
         architecture: Architecture,
         sampling: Sampling,
         threshold: PositiveThreshold,
@@ -114,11 +110,11 @@ impl Sampler {
     /// Number of steps in an epoch, which uses each position once, except for the remainder of a
     /// step.
     pub fn steps_per_epoch(&self) -> u64 {
-        (self.data.len() / self.anchors_of_a_step()) as u64
+        (self.data.len(Split::Training) / self.anchors_of_a_step()) as u64
     }
 
     fn anchors_of_a_step(&self) -> usize {
-        self.sampling.anchors.min(self.data.len())
+        self.sampling.anchors.min(self.data.len(Split::Training))
     }
 
     /// The batch of a step.
@@ -170,7 +166,7 @@ impl Sampler {
             let similar = by_label.similar(anchor.label(), anchor.side_to_move());
             for _ in 0..self.sampling.positives {
                 let drawn = by_label.position(rng.random_range(similar.clone()));
-                self.data.read(drawn..drawn + 1, |position, _| chosen.push(position))?;
+                chosen.push(self.data.training_position(drawn)?);
             }
         }
         Ok(chosen)
@@ -211,7 +207,7 @@ impl Sampler {
 
     /// The anchors of a step. Each epoch visits the positions in a new order.
     fn anchors(&self, step: u64) -> Result<Vec<PackedPosition>> {
-        let (all, anchors) = (self.data.len(), self.anchors_of_a_step());
+        let (all, anchors) = (self.data.len(Split::Training), self.anchors_of_a_step());
         let batches_per_epoch = self.steps_per_epoch();
         let epoch = step / batches_per_epoch;
         let seed = split_mix(self.seed.wrapping_add(split_mix(epoch.wrapping_add(1))));
@@ -220,7 +216,7 @@ impl Sampler {
         let mut chosen = Vec::with_capacity(anchors);
         for place in first..first + anchors {
             let index = order.at(place as u64) as usize;
-            self.data.read(index..index + 1, |position, _| chosen.push(position))?;
+            chosen.push(self.data.training_position(index)?);
         }
         Ok(chosen)
     }
@@ -278,8 +274,8 @@ pub fn push_position(inputs: &mut Inputs, position: &PackedPosition, mirror: boo
 /// Number of distinct stored labels.
 const LABELS: usize = 1 << 16;
 
-/// Indices of positions sorted by label, in an unnamed temporary file. It takes 4 bytes a position,
-/// which the kernel keeps in memory while there is room.
+/// Indices of the training positions sorted by label, in an unnamed temporary file. It takes 4 bytes
+/// a position, which the kernel keeps in memory while there is room.
 pub struct ByLabel {
     numbers: MmapMut,
     /// The offset of each label's positions, and the total count.
@@ -290,25 +286,27 @@ pub struct ByLabel {
 }
 
 impl ByLabel {
-    /// Sorts the positions by their labels from the point of view of `perspective`.
+    /// Sorts the training positions by their labels from the point of view of `perspective`.
     pub fn new(
-        positions: &TrainingPositions,
+        data: &Datasets,
         perspective: Perspective,
         threshold: PositiveThreshold,
     ) -> Result<Self> {
         let mut starts = vec![0u32; LABELS + 1];
-        positions.labels(|_, label, side| starts[rank_of_label(label, side, perspective) + 1] += 1);
+        data.labels(Split::Training, |_, label, side| {
+            starts[rank_of_label(label, side, perspective) + 1] += 1;
+        });
         for index in 0..LABELS {
             starts[index + 1] += starts[index];
         }
         let file = tempfile::tempfile().context("a temporary file; TMPDIR names another place")?;
-        let bytes = positions.len() as u64 * size_of::<u32>() as u64;
+        let bytes = data.len(Split::Training) as u64 * size_of::<u32>() as u64;
         file.set_len(bytes).context("a temporary file; TMPDIR names another place")?;
         // SAFETY: the file has no name, so no other process changes it.
         let mut numbers = unsafe { MmapMut::map_mut(&file)? };
         let places: &mut [u32] = bytemuck::cast_slice_mut(&mut numbers);
         let mut next = starts.clone();
-        positions.labels(|index, label, side| {
+        data.labels(Split::Training, |index, label, side| {
             let place = &mut next[rank_of_label(label, side, perspective)];
             places[*place as usize] = index as u32;
             *place += 1;

@@ -49,34 +49,30 @@ pub struct PositionsOptions {
 pub struct EmbeddedPositions {
     pub weights: Weights,
     pub encoder: Box<dyn Encoder>,
-    positions: Vec<PackedPosition>,
+    /// Children of one parent are consecutive.
+    pub positions: Vec<PackedPosition>,
 }
 
 impl PositionsOptions {
     /// Reads the positions and the weights.
     pub fn open(&self) -> Result<EmbeddedPositions> {
-        self.check()?;
-        let all = read_all(&self.data, self.sample.unwrap_or(usize::MAX))?;
-        self.space_of(all.positions)
+        self.space_of(read_all(&self.data, self.limit()?)?.positions)
     }
 
     /// Like [`Self::open`], but includes positions without a label. The second result says for each
     /// position whether it has a label.
     pub fn open_any(&self) -> Result<(EmbeddedPositions, Vec<bool>)> {
-        self.check()?;
-        let mut found = find_positions(&self.data)?;
-        let every = family_step(found.len(), self.sample.unwrap_or(usize::MAX));
-        found = found.into_iter().step_by(every).collect();
-        let have_labels = found.iter().map(|found| found.has_label).collect();
-        let positions = found.into_iter().map(|found| found.position).collect();
+        let limit = self.limit()?;
+        let found = find_positions(&self.data)?;
+        let every = family_step(found.len(), limit);
+        let (positions, have_labels) = found.into_iter().step_by(every).unzip();
         Ok((self.space_of(positions)?, have_labels))
     }
 
     /// Like [`Self::open`], with at most one position of each family: siblings are so close that
     /// they would be one another's only neighbours.
     pub fn open_apart(&self) -> Result<EmbeddedPositions> {
-        self.check()?;
-        let sample = self.sample.unwrap_or(usize::MAX);
+        let sample = self.limit()?;
         let all = read_all(&self.data, sample.saturating_mul(TYPICAL_MOVES))?;
         let mut apart = Vec::new();
         let mut first = 0;
@@ -89,9 +85,10 @@ impl PositionsOptions {
         self.space_of(apart.into_iter().step_by(every).collect())
     }
 
-    fn check(&self) -> Result<()> {
+    /// The value of `--sample`.
+    fn limit(&self) -> Result<usize> {
         ensure!(self.sample != Some(0), "--sample must be at least 1");
-        Ok(())
+        Ok(self.sample.unwrap_or(usize::MAX))
     }
 
     fn space_of(&self, positions: Vec<PackedPosition>) -> Result<EmbeddedPositions> {
@@ -109,16 +106,6 @@ impl PositionsOptions {
 }
 
 impl EmbeddedPositions {
-    /// Number of positions.
-    pub fn len(&self) -> usize {
-        self.positions.len()
-    }
-
-    /// The positions; children of one parent are consecutive.
-    pub fn positions(&self) -> &[PackedPosition] {
-        &self.positions
-    }
-
     /// Dimension of the embeddings.
     pub fn dim(&self) -> usize {
         self.weights.metadata.architecture.embedding_dim()
@@ -141,25 +128,19 @@ impl EmbeddedPositions {
     }
 }
 
-/// A position with or without a label.
-pub struct Found {
-    pub position: PackedPosition,
-    pub has_label: bool,
-}
+/// A position, and whether it has a label.
+type Found = (PackedPosition, bool);
 
-impl Found {
-    fn new(position: &Position, label: Option<Label>) -> Self {
-        // The label of a position without one is never read.
-        let stored = label.unwrap_or(Label::Centipawns(0));
-        let position = PackedPosition::new(position.board(), stored);
-        Self { position, has_label: label.is_some() }
-    }
+fn packed(position: &Position, label: Option<Label>) -> Found {
+    // The label of a position without one is never read.
+    let stored = label.unwrap_or(Label::Centipawns(0));
+    (PackedPosition::new(position.board(), stored), label.is_some())
 }
 
 /// The positions of `paths`, in their order: all positions of files of FENs or EPD, and the
 /// labelled positions of other files. A PGN file without evaluations gives all positions of the
 /// main lines.
-pub fn find_positions(paths: &[PathBuf]) -> Result<Vec<Found>> {
+fn find_positions(paths: &[PathBuf]) -> Result<Vec<Found>> {
     let mut found = Vec::new();
     for path in paths {
         if is_lines(path) {
@@ -171,7 +152,7 @@ pub fn find_positions(paths: &[PathBuf]) -> Result<Vec<Found>> {
             add_games(path, &mut found)?;
         }
         let labelled = labelled.positions.into_iter();
-        found.extend(labelled.map(|position| Found { position, has_label: true }));
+        found.extend(labelled.map(|position| (position, true)));
     }
     Ok(found)
 }
@@ -201,10 +182,10 @@ fn add_lines(path: &Path, found: &mut Vec<Found>) -> Result<()> {
 fn read_line(line: &str) -> Result<Found> {
     let is_number = |field: &str| field.bytes().all(|byte| byte.is_ascii_digit());
     if line.split_whitespace().skip(4).all(is_number) {
-        return Ok(Found::new(&Position::from_fen(line)?, None));
+        return Ok(packed(&Position::from_fen(line)?, None));
     }
     let (position, label) = parse_epd(line)?;
-    Ok(Found::new(&position, label))
+    Ok(packed(&position, label))
 }
 
 fn add_games(path: &Path, found: &mut Vec<Found>) -> Result<()> {
@@ -213,10 +194,10 @@ fn add_games(path: &Path, found: &mut Vec<Found>) -> Result<()> {
     while let Some(game) = reader.read_game::<Game>().with_context(name)? {
         let game = game.and_then(Game::complete).with_context(name)?;
         let mut position = game.start;
-        found.push(Found::new(&position, None));
+        found.push(packed(&position, None));
         for played in game.moves {
             position.play(played.mv);
-            found.push(Found::new(&position, None));
+            found.push(packed(&position, None));
         }
     }
     Ok(())
@@ -250,7 +231,7 @@ impl EmbedOptions {
         }
         let (mut positions, have_labels) = self.positions.open_any()?;
         let mut have_labels = have_labels.into_iter();
-        let shape = [positions.len() as u64, positions.dim() as u64];
+        let shape = [positions.positions.len() as u64, positions.dim() as u64];
         let mut rows = BufWriter::new(Replacement::new(&table)?);
         let mut whole = BufWriter::new(Replacement::new(&self.out)?);
         writeln!(rows, "fen,label,cosine,win_probability")?;
@@ -279,30 +260,6 @@ impl EmbedOptions {
         rows.into_inner()?.finish()?;
         whole.into_inner()?.finish()?;
         print_line(format_args!("{} x {} to '{}'", shape[0], shape[1], self.out.display()))?;
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_is_a_fen_or_epd() -> Result<()> {
-        let fen = read_line("4k3/8/8/8/8/8/4P3/4K3 b - - 7 9")?;
-        let board = fen.position.board()?;
-        assert_eq!((board.halfmove_clock(), board.fullmove_number()), (7, 9));
-        for (line, label) in [
-            ("4k3/8/8/8/8/8/4P3/4K3 b - -", None),
-            ("4k3/8/8/8/8/8/4P3/4K3 b - - bm Kd7;", None),
-            ("4k3/8/8/8/8/8/4P3/4K3 b - - ce -70; id \"a\";", Some(Label::Centipawns(70))),
-        ] {
-            let found = read_line(line)?;
-            assert_eq!(found.has_label.then(|| found.position.label()), label, "{line}");
-        }
-        for bad in ["hello", "8/8/8/8/8/8/8/8 w - - 0 1"] {
-            assert!(read_line(bad).is_err(), "{bad}");
-        }
         Ok(())
     }
 }

@@ -7,6 +7,5 @@ mod parts;
 mod uci_engine;
 mod walk;
 
-pub use options::{DEPTH, LabelOptions, Shard, WalkKind};
-pub use parts::{Starts, Talk, label, label_from};
-pub use uci_engine::warn_of_noise;
+pub use options::LabelOptions;
+pub use parts::label;

@@ -10,9 +10,6 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-/// Default search depth of an engine, in plies.
-pub const DEPTH: u32 = 1;
-
 /// Positions to label, the labeller and its depth.
 #[derive(Args)]
 pub struct LabelOptions {
@@ -55,7 +52,7 @@ pub struct LabelOptions {
     pub leaf_every: u64,
     /// Search depth of the engine, in plies. Labels of siblings are noisier at depths 2 to 5 than at
     /// depth 1.
-    #[arg(long, default_value_t = DEPTH)]
+    #[arg(long, default_value_t = 1)]
     pub depth: u32,
     /// Maximum number of positions in a walk.
     #[arg(long, default_value_t = 6)]
@@ -117,9 +114,6 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// All of the work.
-    pub const WHOLE: Self = Self { number: 1, count: 1 };
-
     /// The parts of `0..parts` in this shard. They are consecutive, so that the shards in order
     /// make up all parts in order.
     pub fn of(self, parts: u64) -> Range<u64> {

@@ -26,7 +26,7 @@ use sha2::{Digest, Sha256};
 use super::endings::EndingSampler;
 use super::labeller::Labeller;
 use super::options::{LabelOptions, WalkKind};
-use super::uci_engine::{Scores, warn_of_noise};
+use super::uci_engine::Scores;
 use super::walk::{LeafWalker, MoveWalker, Walk};
 use crate::data::family::Game;
 use crate::data::file::dataset_file::Source;
@@ -41,20 +41,48 @@ const WALKS_A_PART: u64 = 64;
 /// Number of parts that an engine may finish ahead of the writer.
 const PARTS_AHEAD: usize = 4;
 
-/// The games of one part.
-type PartGames = Vec<Game>;
-
-/// Reads the starts and labels walks from them.
-pub fn label(options: &LabelOptions, talk: Talk) -> Result<()> {
+/// Labels walks until all parts of the shard are written. A part depends only on the options, the
+/// starts and its index, so an interrupted run can resume with a different number of engines.
+pub fn label(options: &LabelOptions) -> Result<()> {
     check_options(options)?;
-    if options.network.is_none() && scores_for(options.walk) == Scores::AllMoves {
-        warn_of_noise(options.depth);
-    }
     let starts = Starts::read(&options.fens)?;
     if options.walk != WalkKind::Endings {
-        talk.say(&format!("{} positions to start from", starts.fens.len()));
+        say(format_args!("{} positions to start from", starts.fens.len()));
     }
-    label_from(&starts, options, talk)
+    let engines = Labeller::start_all(options, scores_for(options.walk))?;
+    let weights = Arc::new(default_weights(options.walk).or_read(options.weights.as_deref())?);
+
+    let shard = options.shard.of(options.walks.div_ceil(WALKS_A_PART));
+    let made_by = made_by(options, engines[0].name())?;
+    let job =
+        json!({"label": made_by, "starts": starts.sha256, "shard": options.shard.to_string()});
+    let Some(mut packer) = Packer::open(&options.out, &job, Vec::new(), options.commit_every)?
+    else {
+        say(format_args!("'{}' is complete", options.out.display()));
+        return Ok(());
+    };
+    packer.begin(Source {
+        name: "label".to_owned(),
+        made_by,
+        sha256: starts.sha256.clone(),
+        first: shard.start,
+        end: shard.start,
+        labels: 0,
+        skipped: Skipped::new(),
+    });
+    let (inputs_done, first) = packer.place();
+    if inputs_done == 0 {
+        if first > shard.start {
+            let walks = (first - shard.start) * WALKS_A_PART;
+            say(format_args!("continuing after {walks} walks of '{}'", options.out.display()));
+        }
+        let notice = Box::new(|text: &str| say(text));
+        let worker = Worker::start(weights, &Device::Cpu, DType::F32, notice)?;
+        label_parts(options, &starts, &worker, engines, first..shard.end, &mut packer)?;
+        packer.end(None)?;
+    }
+    say(format_args!("{} positions in '{}'", packer.positions(), options.out.display()));
+    packer.finish()
 }
 
 fn check_options(options: &LabelOptions) -> Result<()> {
@@ -71,46 +99,6 @@ fn check_options(options: &LabelOptions) -> Result<()> {
     check_output(&options.out, &[])
 }
 
-/// Labels walks from `starts` until all parts of the shard are written; endings do not use
-/// `starts`. A part depends only on the options, the starts and its index, so an interrupted run
-/// can resume with a different number of engines. Progress goes to `talk`.
-pub fn label_from(starts: &Starts, options: &LabelOptions, talk: Talk) -> Result<()> {
-    let engines = Labeller::start_all(options, scores_for(options.walk))?;
-    let weights = Arc::new(default_weights(options.walk).or_read(options.weights.as_deref())?);
-
-    let shard = options.shard.of(options.walks.div_ceil(WALKS_A_PART));
-    let made_by = made_by(options, engines[0].name())?;
-    let job =
-        json!({"label": made_by, "starts": starts.sha256, "shard": options.shard.to_string()});
-    let Some(mut packer) = Packer::open(&options.out, &job, Vec::new(), options.commit_every)?
-    else {
-        talk.say(&format!("'{}' is complete", options.out.display()));
-        return Ok(());
-    };
-    packer.begin(Source {
-        name: "label".to_owned(),
-        made_by,
-        sha256: starts.sha256.clone(),
-        first: shard.start,
-        end: shard.start,
-        labels: 0,
-        skipped: Skipped::new(),
-    });
-    let (inputs_done, first) = packer.place();
-    if inputs_done == 0 {
-        if first > shard.start {
-            let walks = (first - shard.start) * WALKS_A_PART;
-            talk.say(&format!("continuing after {walks} walks of '{}'", options.out.display()));
-        }
-        let notice = Box::new(|text: &str| say(text));
-        let worker = Worker::start(weights, &Device::Cpu, DType::F32, notice)?;
-        label_parts(options, starts, &worker, engines, first..shard.end, &mut packer, talk)?;
-        packer.end(None)?;
-    }
-    talk.say(&format!("{} positions in '{}'", packer.positions(), options.out.display()));
-    packer.finish()
-}
-
 /// Runs each engine on a separate thread that makes every n-th part, and writes the parts in order.
 fn label_parts(
     options: &LabelOptions,
@@ -119,7 +107,6 @@ fn label_parts(
     engines: Vec<Labeller>,
     parts: Range<u64>,
     packer: &mut Packer,
-    talk: Talk,
 ) -> Result<()> {
     let notice = || Box::new(|text: &str| say(text));
     let tablebases = options.syzygy.as_deref().map(|folders| Tablebases::open(folders, notice()));
@@ -137,7 +124,7 @@ fn label_parts(
             };
             scope.spawn(move || make_parts(options, starts, walker, engine, mine, &sender));
         }
-        write_parts(&results, parts, packer, talk)
+        write_parts(&results, parts, packer)
     })
 }
 
@@ -197,7 +184,7 @@ fn make_parts(
     mut walker: Box<dyn Walk>,
     mut engine: Labeller,
     parts: impl Iterator<Item = u64>,
-    sender: &Sender<Result<PartGames>>,
+    sender: &Sender<Result<Vec<Game>>>,
 ) {
     for part in parts {
         let made = make_part(options, starts, &mut *walker, &mut engine, part);
@@ -214,7 +201,7 @@ fn make_part(
     walker: &mut dyn Walk,
     engine: &mut Labeller,
     part: u64,
-) -> Result<PartGames> {
+) -> Result<Vec<Game>> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(options.seed ^ split_mix(part));
     let last = ((part + 1) * WALKS_A_PART).min(options.walks);
     let walks = part * WALKS_A_PART..last;
@@ -226,37 +213,45 @@ fn make_part(
 }
 
 fn write_parts(
-    results: &[Receiver<Result<PartGames>>],
+    results: &[Receiver<Result<Vec<Game>>>],
     parts: Range<u64>,
     packer: &mut Packer,
-    talk: Talk,
 ) -> Result<()> {
     let (began, before, all) = (Instant::now(), packer.positions(), parts.end - parts.start);
-    let mut shown = talk.shown(all)?;
+    let style = "{bar:30} {pos}/{len} parts, {msg}, {eta} left";
+    let bar = ProgressBar::new(all).with_style(ProgressStyle::with_template(style)?);
+    let mut lines = ProgressLines::start();
     for ((part, results), done) in parts.zip(results.iter().cycle()).zip(1..) {
         let made = results.recv().context("a thread that labels ended")??;
         made.into_iter().try_for_each(|game| packer.add(game))?;
         packer.reached(part + 1, Skipped::new())?;
         let new = packer.positions() - before;
         let speed = new as f64 / began.elapsed().as_secs_f64();
-        shown.reached(done, format!("{new} positions, {speed:.0} positions/s"));
+        let message = format!("{new} positions, {speed:.0} positions/s");
+        bar.set_position(done);
+        lines.show(&bar, || {
+            let left = Duration::from_secs(bar.eta().as_secs());
+            let left = humantime::format_duration(left);
+            format!("{done} of {all} parts, {message}, {left} left")
+        });
+        bar.set_message(message);
     }
-    shown.finish();
+    bar.finish_and_clear();
     Ok(())
 }
 
 /// The positions at which walks start.
-pub struct Starts {
+struct Starts {
     /// FENs of legal positions.
-    pub fens: Vec<String>,
+    fens: Vec<String>,
     /// SHA-256 of the lines.
-    pub sha256: String,
+    sha256: String,
 }
 
 impl Starts {
     /// Reads the lines of all files. Fails, with the file and the line, if one is not a position,
     /// and if there are files but no positions.
-    pub fn read(paths: &[PathBuf]) -> Result<Self> {
+    fn read(paths: &[PathBuf]) -> Result<Self> {
         let (mut fens, mut hash) = (Vec::new(), Sha256::new());
         for path in paths {
             let name = || format!("FEN file '{}'", path.display());
@@ -279,81 +274,5 @@ impl Starts {
         let found = paths.is_empty() || !fens.is_empty();
         ensure!(found, "no positions in {}", names().join(", "));
         Ok(Self { fens, sha256: hex(&hash.finalize()) })
-    }
-}
-
-/// Whether progress is shown.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Talk {
-    /// Show progress on standard error.
-    Aloud,
-    /// Show nothing, because another task reports progress.
-    Silent,
-}
-
-impl Talk {
-    /// Prints a line.
-    pub fn say(self, line: &str) {
-        if self == Self::Aloud {
-            say(line);
-        }
-    }
-
-    /// The progress of work in `all` parts.
-    pub fn shown(self, all: u64) -> Result<Shown> {
-        let style = "{bar:30} {pos}/{len} parts, {msg}, {eta} left";
-        let bar = match self {
-            Self::Aloud => ProgressBar::new(all),
-            Self::Silent => ProgressBar::hidden(),
-        };
-        bar.set_style(ProgressStyle::with_template(style)?);
-        let lines = (self == Self::Aloud).then(ProgressLines::start);
-        Ok(Shown { bar, lines, all, began: Instant::now() })
-    }
-}
-
-/// A progress bar; without a terminal, lines at intervals.
-pub struct Shown {
-    bar: ProgressBar,
-    /// `None` if nothing is shown.
-    lines: Option<ProgressLines>,
-    all: u64,
-    began: Instant,
-}
-
-impl Shown {
-    /// Shows that `done` parts are done, and `message`.
-    pub fn reached(&mut self, done: u64, message: String) {
-        let Self { bar, lines, all, began } = self;
-        bar.set_position(done);
-        if let Some(lines) = lines {
-            lines.show(bar, || {
-                let left = humantime::format_duration(time_left(began.elapsed(), done, *all));
-                format!("{done} of {all} parts, {message}, {left} left")
-            });
-        }
-        bar.set_message(message);
-    }
-
-    /// Removes the bar.
-    pub fn finish(self) {
-        self.bar.finish_and_clear();
-    }
-}
-
-/// The time left, in whole seconds, if `done` of `all` parts took `elapsed`.
-fn time_left(elapsed: Duration, done: u64, all: u64) -> Duration {
-    let seconds = elapsed.as_secs_f64() * (all - done) as f64 / done as f64;
-    Duration::from_secs(seconds as u64)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_time_left_is_in_proportion() {
-        let left = |done| time_left(Duration::from_secs(60), done, 8).as_secs();
-        assert_eq!([1, 2, 7, 8].map(left), [420, 180, 8, 0]);
     }
 }

@@ -1,14 +1,12 @@
-//! A UCI engine as a labeller: it scores a position, or every legal move in one MultiPV search. A
-//! warning names the depths at which its labels are noisy.
+//! A UCI engine as a labeller: it scores a position, or every legal move in one MultiPV search.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::position::{legal_moves, uci_move};
-use azimuth_cli::say;
 use azimuth_client::{Engine, PATIENCE, UciScore, number_after, score};
-use cozy_chess::{Board, Color, Move};
+use cozy_chess::{Board, Move};
 
 use crate::data::packed::Label;
 
@@ -44,7 +42,8 @@ const DEEP: u32 = 8;
 
 /// A running engine.
 pub struct UciLabeller {
-    engine: Engine,
+    /// The process.
+    pub engine: Engine,
     depth: u32,
 }
 
@@ -55,16 +54,6 @@ impl UciLabeller {
         let hash = if depth < DEEP { SMALL_HASH } else { LARGE_HASH };
         let options = [("MultiPV", lines), ("Threads", "1"), ("Hash", hash)];
         Ok(Self { engine: Engine::start(command, &[], options)?, depth })
-    }
-
-    /// The engine's name.
-    pub fn name(&self) -> &str {
-        self.engine.name()
-    }
-
-    /// Clears the engine's state, so that labels do not depend on earlier searches.
-    pub fn new_game(&mut self) -> Result<()> {
-        self.engine.new_game()
     }
 
     /// Scores a position that has a legal move, from White's point of view.
@@ -128,42 +117,9 @@ impl UciLabeller {
 
 /// Converts a score of the side to move to a label from White's point of view.
 fn label_of_score(score: UciScore, board: &Board) -> Label {
-    let white = board.side_to_move() == Color::White;
-    match score {
-        UciScore::Centipawns(value) => Label::Centipawns(if white { value } else { -value }),
-        UciScore::Mate(moves) => Label::Mate((moves > 0) == white),
-    }
-}
-
-/// RMS error of the labels of siblings that lose less than 0.1 in win probability, compared within
-/// their parent with depth 12 (`train/data.md`, "How accurate labels are").
-const NOISY: [(u32, f32); 4] = [(2, 0.038), (3, 0.064), (4, 0.061), (5, 0.042)];
-
-/// Prints a line if siblings labelled by MultiPV searches of `depth` plies are noisier than at depth
-/// 1.
-pub fn warn_of_noise(depth: u32) {
-    if let Some(warning) = noise_warning(depth) {
-        say(warning);
-    }
-}
-
-fn noise_warning(depth: u32) -> Option<String> {
-    let &(_, error) = NOISY.iter().find(|(noisy, _)| *noisy == depth)?;
-    Some(format!(
-        "--depth {depth}: labels of siblings have an RMS error of {error:.3}, at depth 1 of 0.035 and at \
-         depth 6 of 0.029; use depth 1, or 6 and more"
-    ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn noisy_depths_are_named_with_their_error() {
-        let noisy: Vec<u32> = (0..30).filter(|&depth| noise_warning(depth).is_some()).collect();
-        assert_eq!(noisy, [2, 3, 4, 5]);
-        let line = noise_warning(3).unwrap_or_default();
-        assert!(line.starts_with("--depth 3: ") && line.contains("error of 0.064"), "{line}");
-    }
+    let label = match score {
+        UciScore::Centipawns(value) => Label::Centipawns(value),
+        UciScore::Mate(moves) => Label::Mate(moves > 0),
+    };
+    label.seen_by(board.side_to_move())
 }

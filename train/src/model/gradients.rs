@@ -54,7 +54,7 @@ fn part_gradients(
     let labels = BatchLabels { win_probabilities: &labels, contrasts };
     let embedded = model.forward(place, inputs, seed ^ split_mix(place as u64))?;
     let readout = model.readout();
-    let found = losses.of(&embedded.z, &labels, readout.direction(), readout.bias())?;
+    let found = losses.of(&embedded.z, &labels, &readout.direction, &readout.bias)?;
     let found = found.scaled(weight)?;
     Ok((embedded.backward(&found.total)?, found))
 }
@@ -70,7 +70,7 @@ fn sum_of_ranks(
 ) -> Result<(GradStore, LossValues)> {
     let variables: Vec<&Var> = model.optimizer().variables().collect();
     let length = variables.iter().map(|variable| variable.elem_count()).sum::<usize>() + LOSSES;
-    let device = model.readout().bias().device();
+    let device = model.readout().bias.device();
     let parts = parts.iter().map(|part| flat(part, &variables)).collect::<Result<Vec<_>>>()?;
     if !device.is_cpu() {
         // A device computes all parts of a rank together.
@@ -127,7 +127,7 @@ mod tests {
 
     use super::super::build;
     use super::*;
-    use crate::optimizer::{OptimizerKind, Schedule, ScheduleShape};
+    use crate::optimizer::{OptimizerKind, Schedule};
     use crate::ranks::threads::on_threads;
     use crate::ranks::{Alone, share_of};
 
@@ -157,7 +157,6 @@ mod tests {
             warmup: 1,
             steps: 4,
             weight_decay: 0.0,
-            shape: ScheduleShape::Cosine,
         };
         let mut model = build(architecture, &Device::Cpu, DType::F32, 0.1, PARTS, 3)?;
         let mut loss = f32::NAN;

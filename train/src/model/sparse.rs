@@ -46,16 +46,12 @@ impl Sparse {
 }
 
 impl Model for Sparse {
-    fn specs(&self) -> &[ParameterSpec] {
-        self.layers.specs()
-    }
-
     fn optimizer(&self) -> &DenseOptimizer {
         &self.optimizer
     }
 
     fn readout(&self) -> &Readout {
-        self.layers.readout()
+        &self.layers.readout
     }
 
     fn begin(&mut self, beginning: &Beginning) -> Result<()> {
@@ -89,10 +85,6 @@ impl Model for Sparse {
         self.layers.playing(&self.table.whole()?)
     }
 
-    fn values_at_limit(&self, parameters: &Parameters) -> Result<usize> {
-        self.layers.values_at_limit(parameters)
-    }
-
     fn state(&self) -> Result<Vec<(String, Tensor)>> {
         Ok(self.optimizer.state().chain(self.table.state()?).collect())
     }
@@ -109,7 +101,8 @@ const FEATURE_BIAS: &str = "features.bias";
 pub struct SparseLayers {
     specs: Vec<ParameterSpec>,
     variables: BTreeMap<String, Var>,
-    readout: Readout,
+    /// The read-out of the auxiliary regression.
+    pub readout: Readout,
 }
 
 impl SparseLayers {
@@ -131,16 +124,6 @@ impl SparseLayers {
         }
         let readout = Readout::new(config.embedding_dim, device, rng)?;
         Ok((Self { specs, variables, readout }, table))
-    }
-
-    /// The specifications of all parameters used in play, including the table.
-    pub fn specs(&self) -> &[ParameterSpec] {
-        &self.specs
-    }
-
-    /// The read-out of the auxiliary regression.
-    pub fn readout(&self) -> &Readout {
-        &self.readout
     }
 
     /// The bias of the feature sums.
@@ -191,12 +174,5 @@ impl SparseLayers {
             };
             Ok((spec.name.clone(), tensor.clone()))
         }))
-    }
-
-    /// The number of table values in `parameters` at the limit that can be quantised for play.
-    pub fn values_at_limit(&self, parameters: &Parameters) -> Result<usize> {
-        let largest = LARGEST_PLAYABLE_VALUE;
-        let values = parameters.values(TABLE)?;
-        Ok(values.iter().filter(|value| value.abs() >= largest).count())
     }
 }

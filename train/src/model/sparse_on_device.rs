@@ -3,7 +3,7 @@
 
 use anyhow::{Result, bail};
 use azimuth_network::Inputs;
-use azimuth_network::parameters::{ParameterSpec, Parameters};
+use azimuth_network::parameters::Parameters;
 use azimuth_network::sparse::features::{FeatureSet, PIECE_SQUARES};
 use azimuth_network::sparse::{SparseConfig, SparseNetwork};
 use azimuth_search::encoder::sparse::LARGEST_PLAYABLE_VALUE;
@@ -36,10 +36,10 @@ impl SparseOnDevice {
         let (layers, table) = SparseLayers::new(config, device, &mut rng, |draw| {
             DenseTable::new(config.features, config.accumulator, device, draw)
         })?;
-        let of_table = [(TABLE, table.own()), (SHARED, table.shared())];
+        let of_table = [(TABLE, &table.own), (SHARED, &table.shared)];
         let of_table = of_table.map(|(name, variable)| (name.to_owned(), variable.clone()));
         Ok(Self {
-            network: SparseNetwork::new(config, &layers.with_table(table.own()))?,
+            network: SparseNetwork::new(config, &layers.with_table(&table.own))?,
             optimizer: DenseOptimizer::new(layers.variables().chain(of_table))?,
             layers,
             table,
@@ -48,16 +48,12 @@ impl SparseOnDevice {
 }
 
 impl Model for SparseOnDevice {
-    fn specs(&self) -> &[ParameterSpec] {
-        self.layers.specs()
-    }
-
     fn optimizer(&self) -> &DenseOptimizer {
         &self.optimizer
     }
 
     fn readout(&self) -> &Readout {
-        self.layers.readout()
+        &self.layers.readout
     }
 
     fn begin(&mut self, beginning: &Beginning) -> Result<()> {
@@ -70,9 +66,9 @@ impl Model for SparseOnDevice {
         let activations: Tensor = Var::from_tensor(sums.activations())?.as_tensor().clone();
         let z = self.network.after_sums(&activations, &features)?;
         Ok(EmbeddedBatch::with_back(z, activations, move |slopes, gradients| {
-            let (own, bias) = sums.backward(slopes, self.table.own().dim(0)?)?;
-            gradients.insert(self.table.shared(), self.table.shared_gradient(&own)?);
-            gradients.insert(self.table.own(), own);
+            let (own, bias) = sums.backward(slopes, self.table.own.dim(0)?)?;
+            gradients.insert(&self.table.shared, self.table.shared_gradient(&own)?);
+            gradients.insert(&self.table.own, own);
             gradients.insert(self.layers.bias(), bias);
             Ok(())
         }))
@@ -87,10 +83,6 @@ impl Model for SparseOnDevice {
         self.layers.playing(&self.table.folded()?)
     }
 
-    fn values_at_limit(&self, parameters: &Parameters) -> Result<usize> {
-        self.layers.values_at_limit(parameters)
-    }
-
     fn state(&self) -> Result<Vec<(String, Tensor)>> {
         Ok(self.optimizer.state().collect())
     }
@@ -101,16 +93,18 @@ impl Model for SparseOnDevice {
 }
 
 /// The rows' own values and the shared parts of a table.
-pub struct DenseTable {
+struct DenseTable {
     set: FeatureSet,
+    /// The rows' own values (rows x H).
     own: Var,
+    /// The shared parts (parts x H).
     shared: Var,
 }
 
 impl DenseTable {
     /// Initialises the shared parts of pieces on squares with `draw`, which returns the requested
     /// number of values, and everything else with zeros.
-    pub fn new(
+    fn new(
         set: FeatureSet,
         width: usize,
         device: &Device,
@@ -124,24 +118,14 @@ impl DenseTable {
     }
 
     /// Sets the rows' own values to `rows` (rows x H), and the shared parts to zero.
-    pub fn begin(&self, rows: &Tensor) -> Result<()> {
+    fn begin(&self, rows: &Tensor) -> Result<()> {
         self.own.set(rows)?;
         Ok(self.shared.set(&self.shared.zeros_like()?)?)
     }
 
-    /// The rows' own values (rows x H).
-    pub fn own(&self) -> &Var {
-        &self.own
-    }
-
-    /// The shared parts (parts x H).
-    pub fn shared(&self) -> &Var {
-        &self.shared
-    }
-
     /// The table that the network reads: the sums, clamped to the largest value that can be
     /// quantised for play.
-    pub fn folded(&self) -> Result<Tensor> {
+    fn folded(&self) -> Result<Tensor> {
         let (own, shared) = (self.own.as_detached_tensor(), self.shared.as_detached_tensor());
         let (mut pieces, rest) = self.pieces_and_rest(&own)?;
         let shape = pieces.shape().clone();
@@ -155,7 +139,7 @@ impl DenseTable {
 
     /// The gradient of the shared parts, given that of the table, which is also the gradient of the
     /// rows' own values. The clamping does not stop either gradient.
-    pub fn shared_gradient(&self, gradient: &Tensor) -> Result<Tensor> {
+    fn shared_gradient(&self, gradient: &Tensor) -> Result<Tensor> {
         let (pieces, _) = self.pieces_and_rest(gradient)?;
         let parts = self.shared_parts();
         let sums = parts.map(|(_, period)| pieces.reshape(((), period, pieces.dim(1)?))?.sum(0));
@@ -174,53 +158,5 @@ impl DenseTable {
         let pieces = self.set.variants() * PIECE_SQUARES;
         let rest = table.dim(0)? - pieces;
         Ok((table.narrow(0, 0, pieces)?, table.narrow(0, pieces, rest)?))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_are_summed_with_the_parts_that_they_share() -> Result<()> {
-        for name in [
-            "piece-square",
-            "exchange-states-16+threats+king-mirror",
-            "attack-states-8+king-buckets-4",
-        ] {
-            let set: FeatureSet = name.parse()?;
-            let draw = |count| Ok((0..count).map(|i| (i as f32 * 0.7).sin() * 0.01).collect());
-            let table = DenseTable::new(set, 2, &Device::Cpu, draw)?;
-            let wave = |rows: usize, step: f32| {
-                let values = (0..2 * rows).map(|i| (i as f32 * step).sin() * 0.01).collect();
-                Tensor::from_vec::<_, f32>(values, (rows, 2), &Device::Cpu)
-            };
-            let (own, gradient) = (wave(set.rows(), 0.3)?, wave(set.rows(), 1.1)?);
-            let shared = wave(set.shared_rows(), 0.5)?;
-            table.own().set(&own)?;
-            table.shared().set(&shared)?;
-            let mut expected = own.to_vec2::<f32>()?;
-            let mut expected_gradient = vec![vec![0f32; 2]; set.shared_rows()];
-            let (shared, rows) = (shared.to_vec2::<f32>()?, gradient.to_vec2::<f32>()?);
-            for (row, values) in expected.iter_mut().enumerate() {
-                for part in set.shared(row) {
-                    for column in 0..2 {
-                        values[column] += shared[part][column];
-                        expected_gradient[part][column] += rows[row][column];
-                    }
-                }
-            }
-            let close = |found: &Tensor, expected: &[Vec<f32>]| -> Result<()> {
-                let found = found.to_vec2::<f32>()?;
-                assert_eq!(found.len(), expected.len(), "{name}");
-                for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
-                    assert!((found - expected).abs() < 1e-6, "{name}: {found} {expected}");
-                }
-                Ok(())
-            };
-            close(&table.folded()?, &expected)?;
-            close(&table.shared_gradient(&gradient)?, &expected_gradient)?;
-        }
-        Ok(())
     }
 }

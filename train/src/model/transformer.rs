@@ -48,7 +48,7 @@ impl TransformerModel {
         }
         let flat = FlatParameters::new(specs, values, device, dtype)?;
         let readout = Readout::new(config.embedding_dim, device, &mut rng)?;
-        let own = [(PARAMETERS.to_owned(), flat.master().clone())];
+        let own = [(PARAMETERS.to_owned(), flat.master.clone())];
         Ok(Self {
             network: Transformer::new(config, &flat.working_parameters()?)?,
             optimizer: DenseOptimizer::new(own.into_iter().chain(readout.variables()))?,
@@ -61,10 +61,6 @@ impl TransformerModel {
 }
 
 impl Model for TransformerModel {
-    fn specs(&self) -> &[ParameterSpec] {
-        self.flat.specs()
-    }
-
     fn optimizer(&self) -> &DenseOptimizer {
         &self.optimizer
     }
@@ -74,12 +70,12 @@ impl Model for TransformerModel {
     }
 
     fn begin(&mut self, beginning: &Beginning) -> Result<()> {
-        let tensors = self.specs().iter().map(|spec| {
+        let tensors = self.flat.specs.iter().map(|spec| {
             let tensor = beginning.parameters.get(&spec.name)?.to_dtype(DType::F32)?;
             Ok((spec.name.clone(), tensor.to_device(&self.device)?))
         });
         let tensors = tensors.collect::<Result<HashMap<_, _>>>()?;
-        self.flat.master().set(&self.flat.flatten(tensors)?)?;
+        self.flat.master.set(&self.flat.flatten(tensors)?)?;
         self.flat.refresh()?;
         self.readout.begin(beginning)
     }
@@ -91,7 +87,7 @@ impl Model for TransformerModel {
         let z: Tensor = Var::from_tensor(trace.embeddings())?.as_tensor().clone();
         Ok(EmbeddedBatch::with_back(z.clone(), z, |slopes, gradients| {
             let found = self.flat.flatten(self.network.backward(trace, slopes)?)?;
-            gradients.insert(self.flat.master(), found);
+            gradients.insert(&self.flat.master, found);
             Ok(())
         }))
     }
@@ -118,8 +114,10 @@ impl Model for TransformerModel {
 }
 
 /// Parameters in f32 (the master weights), and in the network's precision.
-pub struct FlatParameters {
+struct FlatParameters {
+    /// The parameters' names and shapes, in the order of the master.
     specs: Vec<ParameterSpec>,
+    /// The variable that the optimiser updates.
     master: Var,
     /// A 16-bit copy of the master; `None` if the network computes in f32.
     working: Option<Var>,
@@ -127,7 +125,7 @@ pub struct FlatParameters {
 
 impl FlatParameters {
     /// `values` has the parameters `specs` one after another; the network computes in `dtype`.
-    pub fn new(
+    fn new(
         specs: Vec<ParameterSpec>,
         values: Vec<f32>,
         device: &Device,
@@ -142,23 +140,13 @@ impl FlatParameters {
         Ok(Self { specs, master, working })
     }
 
-    /// The parameters' names and shapes, in the order of the master.
-    pub fn specs(&self) -> &[ParameterSpec] {
-        &self.specs
-    }
-
-    /// The variable that the optimiser updates.
-    pub fn master(&self) -> &Var {
-        &self.master
-    }
-
     /// Views of the parameters in f32, which follow every update.
-    pub fn parameters(&self) -> Result<Parameters> {
+    fn parameters(&self) -> Result<Parameters> {
         self.parts_of(&self.master)
     }
 
     /// Views of the parameters in the network's precision, which follow every refresh.
-    pub fn working_parameters(&self) -> Result<Parameters> {
+    fn working_parameters(&self) -> Result<Parameters> {
         self.parts_of(self.working.as_ref().unwrap_or(&self.master))
     }
 
@@ -175,7 +163,7 @@ impl FlatParameters {
     }
 
     /// The gradients of all parameters in the order of the master, f32.
-    pub fn flatten(&self, mut gradients: HashMap<String, Tensor>) -> Result<Tensor> {
+    fn flatten(&self, mut gradients: HashMap<String, Tensor>) -> Result<Tensor> {
         let parts = self.specs.iter().map(|spec| {
             let gradient = gradients.remove(&spec.name);
             let gradient = gradient.with_context(|| format!("no gradient of '{}'", spec.name))?;
@@ -186,7 +174,7 @@ impl FlatParameters {
     }
 
     /// Copies the master to the network's precision after an update.
-    pub fn refresh(&self) -> Result<()> {
+    fn refresh(&self) -> Result<()> {
         if let Some(working) = &self.working {
             working.set(&self.master.as_detached_tensor().to_dtype(working.dtype())?)?;
         }
@@ -197,11 +185,10 @@ impl FlatParameters {
 #[cfg(test)]
 mod tests {
     use azimuth_network::InputKind;
-    use azimuth_network::parameters::Init;
     use cozy_chess::Board;
 
     use super::*;
-    use crate::optimizer::{OptimizerKind, Schedule, ScheduleShape};
+    use crate::optimizer::{OptimizerKind, Schedule};
 
     /// Trains some steps towards the first axis, and returns the mean squared distance of all
     /// embeddings from it.
@@ -217,7 +204,6 @@ mod tests {
             warmup: 1,
             steps: 40,
             weight_decay: 0.0,
-            shape: ScheduleShape::Cosine,
         };
         // A variable, as the read-out is, so that the gradient of the embeddings depends on one.
         let target = Var::new(&[1f32, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], &Device::Cpu)?;
@@ -228,7 +214,7 @@ mod tests {
             let loss = (cosines.affine(-2.0, 2.0)?.mean_all()? / config.embedding_dim as f64)?;
             distance = loss.to_scalar()?;
             let gradients = embedded.backward(&loss)?;
-            let found = gradients.get(model.flat.master()).context("no gradient")?;
+            let found = gradients.get(&model.flat.master).context("no gradient")?;
             assert!(!found.track_op(), "the gradient keeps the forward pass in memory");
             model.step(&gradients, schedule.step(step), None)?;
         }
@@ -246,33 +232,6 @@ mod tests {
         let rounded = weights.to_dtype(DType::BF16)?.to_dtype(DType::F32)?;
         let lost = (weights - rounded)?.abs()?.max_all()?.to_scalar::<f32>()?;
         assert!(lost > 0.0);
-        Ok(())
-    }
-
-    #[test]
-    fn parts_follow_the_master_and_gradients_its_order() -> Result<()> {
-        let spec =
-            |name: &str, shape: &[usize]| ParameterSpec::new(name, shape, Init::Constant(0.0));
-        let specs = vec![spec("b", &[2, 3]), spec("a", &[2])];
-        let values: Vec<f32> = (0..8).map(|i| i as f32).collect();
-        let flat = FlatParameters::new(specs, values, &Device::Cpu, DType::BF16)?;
-        let (exact, working) = (flat.parameters()?, flat.working_parameters()?);
-        assert_eq!(exact.get("b")?.to_vec2::<f32>()?, [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]);
-        assert_eq!(working.values("a")?, [6.0, 7.0]);
-
-        let moved = (flat.master().as_detached_tensor() + 1.001)?;
-        flat.master().set(&moved)?;
-        flat.refresh()?;
-        assert_eq!(exact.values("a")?, [7.001, 8.001]);
-        assert_eq!(working.values("a")?, [7.0, 8.0]);
-
-        let gradients = [("a", vec![1f32, 2.0], vec![2]), ("b", vec![3f32; 6], vec![2, 3])];
-        let gradients = gradients.into_iter().map(|(name, values, shape)| {
-            Ok((name.to_owned(), Tensor::from_vec(values, shape, &Device::Cpu)?))
-        });
-        let joined = flat.flatten(gradients.collect::<Result<_>>()?)?;
-        assert_eq!(joined.to_vec1::<f32>()?, [3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 1.0, 2.0]);
-        assert!(flat.flatten(HashMap::new()).is_err());
         Ok(())
     }
 }

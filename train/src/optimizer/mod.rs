@@ -26,32 +26,8 @@ pub enum OptimizerKind {
     Adamw,
 }
 
-/// The shape of the learning rate after the warm-up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ScheduleShape {
-    /// For AdamW, a cosine decay to 0 at the run's last step; for SGD, constant (the paper).
-    #[default]
-    Cosine,
-    /// Constant.
-    Constant,
-    /// Constant until step `first`, then a decay to 0 at the run's last step by 1 - sqrt(x), where
-    /// x is the completed share of the decay (Hägele et al. 2024, Scaling Laws and Compute-Optimal
-    /// Training Beyond Fixed Training Durations).
-    Decay {
-        /// Number of steps before the decay.
-        first: u64,
-    },
-}
-
-impl ScheduleShape {
-    /// Whether it is the default, which is not serialised.
-    fn is_cosine(&self) -> bool {
-        *self == Self::Cosine
-    }
-}
-
-/// The learning-rate schedule of a run.
+/// The learning-rate schedule of a run: for AdamW a linear warm-up and a cosine decay to 0, for SGD a
+/// constant rate (the paper).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
     /// The update rule.
@@ -60,14 +36,10 @@ pub struct Schedule {
     pub learning_rate: f64,
     /// Number of steps of linear warm-up (AdamW).
     pub warmup: u64,
-    /// Number of steps of the run; 0 for a run without an end. A decaying rate is 0 after this
-    /// number of steps.
+    /// Number of steps of the run.
     pub steps: u64,
     /// Decoupled weight decay (AdamW).
     pub weight_decay: f64,
-    /// The shape of the learning rate.
-    #[serde(default, skip_serializing_if = "ScheduleShape::is_cosine")]
-    pub shape: ScheduleShape,
 }
 
 const MOMENTUM: f64 = 0.9;
@@ -116,20 +88,13 @@ impl Schedule {
 
     /// The factors of step `index`, counted from 0.
     pub fn step(&self, index: u64) -> Step {
-        let done = |first: u64| {
-            let (done, all) = (index.saturating_sub(first), self.steps.saturating_sub(first));
-            (done as f64 / all.max(1) as f64).min(1.0)
-        };
-        let warm = match self.rule {
+        let factor = match self.rule {
             OptimizerKind::Sgd => 1.0,
-            OptimizerKind::Adamw => ((index + 1) as f64 / self.warmup.max(1) as f64).min(1.0),
-        };
-        let factor = match (self.shape, self.rule) {
-            (ScheduleShape::Cosine, OptimizerKind::Adamw) => {
-                warm * 0.5 * (1.0 + (std::f64::consts::PI * done(0)).cos())
+            OptimizerKind::Adamw => {
+                let warm = ((index + 1) as f64 / self.warmup.max(1) as f64).min(1.0);
+                let done = (index as f64 / self.steps.max(1) as f64).min(1.0);
+                warm * 0.5 * (1.0 + (std::f64::consts::PI * done).cos())
             }
-            (ScheduleShape::Cosine, OptimizerKind::Sgd) | (ScheduleShape::Constant, _) => warm,
-            (ScheduleShape::Decay { first }, _) => warm * (1.0 - done(first).sqrt()),
         };
         Step::new(self.rule, index, self.learning_rate * factor, self.weight_decay)
     }
@@ -254,26 +219,14 @@ mod tests {
 
     use super::*;
 
-    fn schedule(shape: ScheduleShape, steps: u64) -> Schedule {
-        let rule = OptimizerKind::Adamw;
-        Schedule { rule, learning_rate: 2.0, warmup: 4, steps, weight_decay: 0.0, shape }
-    }
-
     #[test]
-    fn a_constant_rate_stays_and_a_branch_falls_from_it_to_nothing() {
-        let (constant, branch) = (
-            schedule(ScheduleShape::Constant, 0),
-            schedule(ScheduleShape::Decay { first: 100 }, 200),
-        );
-        let rate = |schedule: &Schedule, index| schedule.learning_rate(index);
-        assert_eq!(
-            [0, 1, 3, 4, 1_000_000].map(|index| rate(&constant, index)),
-            [0.5, 1.0, 2.0, 2.0, 2.0]
-        );
-        assert_eq!(
-            [1, 50, 100, 125, 200, 300].map(|index| rate(&branch, index)),
-            [1.0, 2.0, 2.0, 1.0, 0.0, 0.0]
-        );
+    fn the_rate_rises_in_the_warm_up_and_falls_to_nothing() {
+        let schedule =
+            |rule| Schedule { rule, learning_rate: 2.0, warmup: 4, steps: 100, weight_decay: 0.0 };
+        let rates = |rule, steps: [u64; 4]| steps.map(|step| schedule(rule).learning_rate(step));
+        let [first, half, end, after] = rates(OptimizerKind::Adamw, [0, 50, 100, 300]);
+        assert!(first == 0.5 && (half - 1.0).abs() < 1e-9 && end == 0.0 && after == 0.0);
+        assert_eq!(rates(OptimizerKind::Sgd, [0, 50, 99, 300]), [2.0; 4]);
     }
 
     #[test]
@@ -287,17 +240,6 @@ mod tests {
         );
         let unasked = Step::adamw(0, 1.0, 0.0).clipped(None, || anyhow::bail!("not needed"))?;
         assert_eq!(unasked.scale, 1.0);
-        Ok(())
-    }
-
-    #[test]
-    fn a_schedule_without_a_shape_is_the_cosine_as_ever() -> Result<()> {
-        let cosine = schedule(ScheduleShape::Cosine, 10);
-        let text = serde_json::to_string(&cosine)?;
-        assert!(!text.contains("shape"), "{text}");
-        assert_eq!(serde_json::from_str::<Schedule>(&text)?, cosine);
-        let branch = schedule(ScheduleShape::Decay { first: 7 }, 10);
-        assert_eq!(serde_json::from_str::<Schedule>(&serde_json::to_string(&branch)?)?, branch);
         Ok(())
     }
 

@@ -154,18 +154,3 @@ fn read_vector(path: &Path, dim: usize) -> Result<Vec<f32>> {
     ensure!(values.iter().all(|value| value.is_finite()), "a number in it is not finite");
     Ok(values)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::pth::check_pickle;
-    use super::*;
-
-    #[test]
-    fn what_is_written_is_let_in() -> Result<()> {
-        let spec =
-            ParameterSpec::new("a", &[2, 3, 4], azimuth_network::parameters::Init::Constant(0.0));
-        check_pickle(&state_dict(&[spec])?)?;
-        assert_eq!(strides(&[2, 3, 4]), [12, 4, 1]);
-        Ok(())
-    }
-}

@@ -103,11 +103,6 @@ impl Checkpoint {
         serde_json::from_slice(&text).with_context(|| format!("checkpoint: '{name}'"))
     }
 
-    /// Whether the state has a tensor of this name.
-    fn has(&self, name: &str) -> bool {
-        self.tensors.contains_key(name)
-    }
-
     /// A tensor of the state.
     pub fn tensor(&self, name: &str) -> Result<Tensor> {
         self.tensors.get(name).cloned().ok_or_else(|| anyhow!("checkpoint: '{name}' is missing"))
@@ -116,7 +111,7 @@ impl Checkpoint {
     /// Parameters stored by [`prefixed`]; `None` if there are none.
     pub fn parameters(&self, prefix: &str, specs: &[ParameterSpec]) -> Result<Option<Parameters>> {
         let key = |spec: &ParameterSpec| format!("{prefix}.{}", spec.name);
-        if !specs.iter().any(|spec| self.has(&key(spec))) {
+        if !specs.iter().any(|spec| self.tensors.contains_key(&key(spec))) {
             return Ok(None);
         }
         let tensors = specs.iter().map(|spec| Ok((spec.name.clone(), self.tensor(&key(spec))?)));

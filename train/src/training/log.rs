@@ -226,24 +226,4 @@ mod tests {
         assert!(Log::open(&folder.path().join("none/run.jsonl"), 0).is_err());
         Ok(())
     }
-
-    #[test]
-    fn numbers_have_the_path_of_their_keys() {
-        let mut found = Vec::new();
-        let line = json!({
-            "run": {"step": 3, "contrastive": 0.5, "name": "text"},
-            "held_out": {"decided": {"won": null, "lost": 0}},
-        });
-        collect_scalars("", &line, &mut found);
-        let found: Vec<_> =
-            found.iter().map(|scalar| (scalar.tag.as_str(), scalar.simple_value)).collect();
-        assert_eq!(found, [("held_out/decided/lost", Some(0.0)), ("run/contrastive", Some(0.5))]);
-    }
-
-    #[test]
-    fn records_have_tensorflows_checksums() {
-        // The record of an empty message in TensorFlow's own files.
-        let empty = event_record(b"");
-        assert_eq!(empty, [0, 0, 0, 0, 0, 0, 0, 0, 0x29, 0x03, 0x98, 0x07, 0xd8, 0xea, 0x82, 0xa2]);
-    }
 }

@@ -19,7 +19,7 @@ const SHARE_OF_LAST: f64 = 0.1;
 /// The progress bar of a run, and the losses and speed since the last line of its log.
 pub struct Progress {
     bar: ProgressBar,
-    /// False for a run without an end and on all ranks but the first; they print no progress.
+    /// False on all ranks but the first, which print no progress.
     is_shown: bool,
     /// The plural noun for a step's examples.
     examples: &'static str,
@@ -40,8 +40,6 @@ struct Period {
     began: Instant,
     /// Time spent on work other than steps.
     paused: Duration,
-    /// Time spent waiting for batches.
-    waited: Duration,
     steps: u64,
     examples: usize,
 }
@@ -54,8 +52,6 @@ pub struct Since {
     pub losses: Vec<(&'static str, f64)>,
     /// Examples per second.
     pub speed: f64,
-    /// The share of the time spent waiting for batches.
-    pub waiting: f64,
 }
 
 /// The result of a step.
@@ -68,27 +64,12 @@ pub struct Learnt {
 
 impl Period {
     fn new() -> Self {
-        Self {
-            began: Instant::now(),
-            paused: Duration::ZERO,
-            waited: Duration::ZERO,
-            steps: 0,
-            examples: 0,
-        }
-    }
-
-    fn seconds(&self) -> f64 {
-        (self.began.elapsed() - self.paused).as_secs_f64()
+        Self { began: Instant::now(), paused: Duration::ZERO, steps: 0, examples: 0 }
     }
 
     /// Examples per second.
     fn speed(&self) -> f64 {
-        self.examples as f64 / self.seconds()
-    }
-
-    /// The share of the time spent waiting for batches.
-    fn waiting(&self) -> f64 {
-        self.waited.as_secs_f64() / self.seconds()
+        self.examples as f64 / (self.began.elapsed() - self.paused).as_secs_f64()
     }
 }
 
@@ -115,16 +96,6 @@ impl Progress {
             since_line_losses: Vec::new(),
             lines: ProgressLines::start(),
         })
-    }
-
-    /// Receives something that training waits for, and counts the waiting time.
-    pub fn wait<T>(&mut self, receive: impl FnOnce() -> T) -> T {
-        let asked = Instant::now();
-        let received = receive();
-        for period in [&mut self.all, &mut self.since_line] {
-            period.waited += asked.elapsed();
-        }
-        received
     }
 
     /// Does work that is excluded from the speed.
@@ -209,7 +180,6 @@ impl Progress {
             step: self.step,
             losses: losses.map(|(name, sum)| (name, sum / steps)).collect(),
             speed: period.speed(),
-            waiting: period.waiting(),
         })
     }
 
@@ -217,9 +187,6 @@ impl Progress {
         let losses = self.averages.iter().map(|(name, loss)| format!("{name} {loss:.5}"));
         let mut said: Vec<String> = losses.collect();
         said.push(format!("{:.0} {}/s", self.all.speed(), self.examples));
-        if self.all.waited > Duration::ZERO {
-            said.push(format!("{:.1}% waiting for data", 100.0 * self.all.waiting()));
-        }
         said.join(", ")
     }
 
@@ -264,25 +231,23 @@ mod tests {
     }
 
     #[test]
-    fn pauses_are_no_part_of_the_speed_and_waiting_is_a_share_of_it() -> Result<()> {
+    fn pauses_are_no_part_of_the_speed() -> Result<()> {
         let mut progress = Progress::new(0, Some(10), "positions")?;
         let nap = Duration::from_millis(20);
         let sleep = |_: &mut Progress| {
             std::thread::sleep(nap);
             Ok(())
         };
-        progress.wait(|| std::thread::sleep(nap));
         progress.pause(sleep)?;
-        let line = progress.pause(|progress| {
+        progress.pause(|progress| {
             std::thread::sleep(10 * nap);
             progress.since_last()
         })?;
-        assert!(line.waiting > 0.0);
         progress.pause(sleep)?;
-        assert!(progress.all.waited >= nap && progress.all.paused >= 12 * nap);
+        assert!(progress.all.paused >= 12 * nap);
         // The pause for writing a line started before the steps of the next one.
-        let Period { began, paused, waited, .. } = progress.since_line;
-        assert!(paused >= nap && paused <= began.elapsed() && waited == Duration::ZERO);
+        let Period { began, paused, .. } = progress.since_line;
+        assert!(paused >= nap && paused <= began.elapsed());
         Ok(())
     }
 }

@@ -74,12 +74,12 @@ pub fn train(
 ) -> Result<End> {
     let mut until_checkpoint = Stopwatch::start(pace.checkpoint_every, steps.start);
     let until_stop = pace.stop_after.map(|span| Stopwatch::start(span, steps.start));
-    let interruption = Interruption::receive()?;
+    let _interruption = Interruption::receive()?;
     let mut done = steps.start;
     let wishes = |until_checkpoint: &Stopwatch, done| Wishes {
         save: until_checkpoint.has_passed(done),
         stop: until_stop.as_ref().is_some_and(|stopwatch| stopwatch.has_passed(done)),
-        interrupt: interruption.is_asked(),
+        interrupt: Interruption::was_asked(),
     };
     let mut agreed = run.agree(wishes(&until_checkpoint, done))?;
     while done < steps.end && !run.is_over() {
@@ -123,7 +123,7 @@ const INTERRUPTED: i32 = 130;
 
 static INTERRUPTION: AtomicU8 = AtomicU8::new(IDLE);
 
-/// While a value of this type exists, the first Ctrl-C asks the run to end ([`Self::is_asked`]).
+/// While a value of this type exists, the first Ctrl-C asks the run to end ([`Self::was_asked`]).
 /// The second ends the process at once.
 pub struct Interruption {
     /// Whether no other `Interruption` existed when this one was created.
@@ -142,11 +142,6 @@ impl Interruption {
         let begun =
             INTERRUPTION.compare_exchange(IDLE, RUNNING, Ordering::SeqCst, Ordering::SeqCst);
         Ok(Self { is_first: begun.is_ok() })
-    }
-
-    /// Whether the user has asked the run to end.
-    pub fn is_asked(&self) -> bool {
-        Self::was_asked()
     }
 
     /// Whether the user has asked the run in progress to end.
@@ -200,7 +195,7 @@ impl FromStr for StepsOrTime {
 }
 
 /// Measures whether a number of steps, or a time, has passed.
-pub struct Stopwatch {
+struct Stopwatch {
     length: StepsOrTime,
     first: u64,
     started: Instant,
@@ -208,12 +203,12 @@ pub struct Stopwatch {
 
 impl Stopwatch {
     /// Starts after `step` steps.
-    pub fn start(length: StepsOrTime, step: u64) -> Self {
+    fn start(length: StepsOrTime, step: u64) -> Self {
         Self { length, first: step, started: Instant::now() }
     }
 
     /// Whether the duration has passed after `step` steps.
-    pub fn has_passed(&self, step: u64) -> bool {
+    fn has_passed(&self, step: u64) -> bool {
         match self.length {
             StepsOrTime::Steps(steps) => step >= self.first + steps,
             StepsOrTime::Time(time) => self.started.elapsed() >= time,
@@ -221,7 +216,7 @@ impl Stopwatch {
     }
 
     /// Restarts after `step` steps.
-    pub fn restart(&mut self, step: u64) {
+    fn restart(&mut self, step: u64) {
         *self = Self::start(self.length, step);
     }
 }
@@ -309,17 +304,5 @@ mod tests {
             assert!(nothing.parse::<StepsOrTime>().is_err(), "{nothing}");
         }
         Ok(())
-    }
-
-    #[test]
-    fn a_stopwatch_tells_when_they_have_passed() {
-        let mut steps = Stopwatch::start(StepsOrTime::Steps(3), 10);
-        assert!(!steps.has_passed(12) && steps.has_passed(13));
-        steps.restart(13);
-        assert!(!steps.has_passed(15) && steps.has_passed(16));
-        assert!(
-            !Stopwatch::start(StepsOrTime::Time(Duration::from_secs(3600)), 0).has_passed(1 << 40)
-        );
-        assert!(Stopwatch::start(StepsOrTime::Time(Duration::from_nanos(1)), 0).has_passed(0));
     }
 }

@@ -163,13 +163,11 @@ impl DatasetFile {
     /// Calls `visit` with the index, label and side to move of every position of a split, in order.
     pub fn labels(&self, split: Split, mut visit: impl FnMut(usize, Label, Color)) {
         let mut position = 0;
-        for block in 0..self.parts[split as usize].starts.len() {
-            for family in block_families(self.part_block(split, block).1) {
-                for index in 0..family.len() {
-                    visit(position + index, family.label(index), family.side_to_move());
-                }
-                position += family.len();
+        for family in self.encoded(split) {
+            for index in 0..family.len() {
+                visit(position + index, family.label(index), family.side_to_move());
             }
+            position += family.len();
         }
     }
 
@@ -180,15 +178,14 @@ impl DatasetFile {
         every: usize,
         mut visit: impl FnMut(EncodedFamily<'_>, u32) -> Result<()>,
     ) -> Result<()> {
-        for block in 0..self.parts[split as usize].starts.len() {
-            let (start, bytes) = self.part_block(split, block);
-            for (family, number) in block_families(bytes).zip(start.family..) {
-                if (number as usize).is_multiple_of(every) {
-                    visit(family, number)?;
-                }
-            }
-        }
-        Ok(())
+        let mut numbered = (0..).zip(self.encoded(split)).step_by(every);
+        numbered.try_for_each(|(number, family)| visit(family, number))
+    }
+
+    /// The families of a split, in order.
+    fn encoded(&self, split: Split) -> impl Iterator<Item = EncodedFamily<'_>> {
+        let blocks = 0..self.parts[split as usize].starts.len();
+        blocks.flat_map(move |block| block_families(self.part_block(split, block).1))
     }
 
     fn block_of(&self, split: Split, position: usize) -> usize {
@@ -206,11 +203,13 @@ impl DatasetFile {
     }
 }
 
-/// The index in its split of a block's first position and family.
-#[derive(Clone, Copy)]
-struct Start {
-    position: u32,
-    family: u32,
+/// The indices in a split of the first position and family of a block or a file.
+#[derive(Clone, Copy, Default)]
+pub struct Start {
+    /// Index of the position.
+    pub position: u32,
+    /// Index of the family.
+    pub family: u32,
 }
 
 /// The blocks of one split.

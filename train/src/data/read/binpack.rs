@@ -113,9 +113,6 @@ fn family(entry: &TrainingDataEntry) -> Result<Family> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
-    use cozy_chess::Board;
     use sfbinpack::CompressedTrainingDataEntryWriter;
     use sfbinpack::chess::coords::Square as SfSquare;
     use sfbinpack::chess::r#move::Move as SfMove;
@@ -125,27 +122,6 @@ mod tests {
 
     fn open(file: &tempfile::NamedTempFile) -> Result<Binpack> {
         Binpack::open(file.path(), &ProgressBar::hidden())
-    }
-
-    #[test]
-    fn a_stem_is_read_byte_for_byte() -> Result<()> {
-        // A chunk with one chain: the example from the format's tests, without moves after it.
-        let stem = [
-            98, 121, 192, 21, 24, 76, 241, 100, 100, 106, 0, 4, 8, 48, 2, 17, 17, 145, 19, 117,
-            247, 0, 0, 0, 61, 232, 0, 253, 0, 39, 0, 2,
-        ];
-        let mut file = tempfile::NamedTempFile::new()?;
-        file.write_all(b"BINP\x22\0\0\0")?;
-        file.write_all(&stem)?;
-        file.write_all(&[0, 0])?;
-        let mut binpack = open(&file)?;
-        let game = binpack.next(&mut Skipped::new())?.context("a game")?;
-        let board = "1r3rk1/p2qnpb1/6pp/P1p1p3/3nN3/2QP2P1/R3PPBP/2B2RK1 b - - 2 20";
-        let board: Board = board.parse().expect("valid");
-        // 253 encodes -127, from the point of view of Black, who is to move.
-        assert_eq!(game.families, [Family::own(board, Label::Centipawns(127))]);
-        assert!(binpack.next(&mut Skipped::new())?.is_none());
-        Ok(())
     }
 
     #[test]

@@ -28,8 +28,8 @@ const DEPTHS: u32 = 12;
 /// shipped selective search. Lines are red if the last depth predicts a win, blue if it predicts a
 /// loss.
 pub fn depth_figure(space: &EmbeddedPositions) -> Result<String> {
-    let every = (space.len() / POSITIONS).max(1);
-    let chosen: Vec<_> = space.positions().iter().step_by(every).take(POSITIONS).collect();
+    let every = (space.positions.len() / POSITIONS).max(1);
+    let chosen: Vec<_> = space.positions.iter().step_by(every).take(POSITIONS).collect();
     let mut planner = planner()?;
     let bar = ProgressBar::new(chosen.len() as u64);
     let mut lines = Vec::new();
@@ -129,8 +129,7 @@ pub const MATE_NODES: u64 = 10_000;
 /// Positions on the way to proven mates, each with its number of plies to mate.
 fn proven_mates(space: &EmbeddedPositions) -> Result<Vec<(u32, Board)>> {
     let is_mate = |label| matches!(label, Label::Mate(_));
-    let all: Vec<_> =
-        space.positions().iter().filter(|position| is_mate(position.label())).collect();
+    let all: Vec<_> = space.positions.iter().filter(|position| is_mate(position.label())).collect();
     let every = all.len().div_ceil(MATES).max(1);
     let mut planner = planner()?;
     let bar = ProgressBar::new(all.len().div_ceil(every) as u64);
@@ -174,46 +173,32 @@ fn planner() -> Result<Selective> {
 /// Number of rows of cosines in memory at a time.
 const ROWS: usize = 512;
 
-/// The nearest neighbours of each embedding.
-pub struct Nearest {
-    count: usize,
-    /// Their indices, `count` for each embedding.
-    numbers: Vec<u32>,
-}
-
-impl Nearest {
-    /// Finds the `count` nearest neighbours of unit vectors stored row by row. There must be more
-    /// than `count` vectors.
-    pub fn find(embeddings: &[f32], dim: usize, count: usize) -> Result<Self> {
-        let rows = embeddings.len() / dim;
-        let all = Tensor::from_slice(embeddings, (rows, dim), &Device::Cpu)?;
-        let columns = all.t()?;
-        let mut numbers = Vec::new();
-        let mut best: Vec<(f32, u32)> = Vec::with_capacity(count + 1);
-        for first in (0..rows).step_by(ROWS) {
-            let part = all.narrow(0, first, ROWS.min(rows - first))?.matmul(&columns)?;
-            for (row, similar) in part.flatten_all()?.to_vec1::<f32>()?.chunks(rows).enumerate() {
-                best.clear();
-                let own = (first + row) as u32;
-                for (number, &cosine) in (0u32..).zip(similar) {
-                    let worst = best.last().map_or(f32::MIN, |last| last.0);
-                    if number == own || best.len() == count && cosine <= worst {
-                        continue;
-                    }
-                    let place = best.partition_point(|known| known.0 >= cosine);
-                    best.insert(place, (cosine, number));
-                    best.truncate(count);
+/// The indices of the `count` nearest neighbours of each of the unit vectors `embeddings`, which are
+/// stored row by row, the nearest first. There must be more than `count` vectors.
+pub fn nearest(embeddings: &[f32], dim: usize, count: usize) -> Result<Vec<Vec<u32>>> {
+    let rows = embeddings.len() / dim;
+    let all = Tensor::from_slice(embeddings, (rows, dim), &Device::Cpu)?;
+    let columns = all.t()?;
+    let mut neighbours = Vec::with_capacity(rows);
+    let mut best: Vec<(f32, u32)> = Vec::with_capacity(count + 1);
+    for first in (0..rows).step_by(ROWS) {
+        let part = all.narrow(0, first, ROWS.min(rows - first))?.matmul(&columns)?;
+        for (row, similar) in part.flatten_all()?.to_vec1::<f32>()?.chunks(rows).enumerate() {
+            best.clear();
+            let own = (first + row) as u32;
+            for (number, &cosine) in (0u32..).zip(similar) {
+                let worst = best.last().map_or(f32::MIN, |last| last.0);
+                if number == own || best.len() == count && cosine <= worst {
+                    continue;
                 }
-                numbers.extend(best.iter().map(|known| known.1));
+                let place = best.partition_point(|known| known.0 >= cosine);
+                best.insert(place, (cosine, number));
+                best.truncate(count);
             }
+            neighbours.push(best.iter().map(|known| known.1).collect());
         }
-        Ok(Self { count, numbers })
     }
-
-    /// The neighbours of one embedding, the nearest first.
-    pub fn of(&self, number: usize) -> &[u32] {
-        &self.numbers[number * self.count..][..self.count]
-    }
+    Ok(neighbours)
 }
 
 #[cfg(test)]
@@ -226,9 +211,8 @@ mod tests {
         let angles = [0.0f32, 10.0, 30.0, 100.0, 190.0].map(f32::to_radians);
         let embeddings: Vec<f32> =
             angles.iter().flat_map(|angle| [angle.cos(), angle.sin()]).collect();
-        let nearest = Nearest::find(&embeddings, 2, 2)?;
-        assert_eq!(nearest.of(0), [1, 2]);
-        assert_eq!((nearest.of(2), nearest.of(4)), (&[1, 0][..], &[3, 2][..]));
+        let found = nearest(&embeddings, 2, 2)?;
+        assert_eq!([&found[0], &found[2], &found[4]], [&[1, 2], &[1, 0], &[3, 2]]);
         Ok(())
     }
 }

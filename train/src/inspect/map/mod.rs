@@ -69,10 +69,14 @@ impl MapOptions {
         std::fs::create_dir_all(&self.out)
             .with_context(|| format!("cannot write '{}'", self.out.display()))?;
         let mut space = self.positions.open_apart()?;
-        ensure!(space.len() > LEAST_POSITIONS, "too few positions for a map: {}", space.len());
+        ensure!(
+            space.positions.len() > LEAST_POSITIONS,
+            "too few positions for a map: {}",
+            space.positions.len()
+        );
         let mut trajectories = games.map(read_trajectories).transpose()?.unwrap_or_default();
         if wanted(Figure::Space) || games.is_some() {
-            let mut embeddings = Vec::with_capacity(space.len() * space.dim());
+            let mut embeddings = Vec::with_capacity(space.positions.len() * space.dim());
             space.for_each_part(|_, _, part| {
                 embeddings.extend_from_slice(part);
                 Ok(())

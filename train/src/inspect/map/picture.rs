@@ -11,7 +11,7 @@ use azimuth_pages::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
 use serde::Serialize;
 
 use super::Trajectory;
-use super::measures::Nearest;
+use super::measures::nearest;
 use super::projection::Plane;
 use crate::data::packed::Label;
 use crate::inspect::positions::EmbeddedPositions;
@@ -31,8 +31,8 @@ pub fn space_figure(space: &EmbeddedPositions, plane: &Plane, cosines: &[f32]) -
     let frame = Frame::around(plane, [0.0, 0.0], (SIZE.0, SIZE.1));
     let perspective = space.weights.metadata.architecture.perspective();
     let labels: Vec<f32> =
-        space.positions().iter().map(|position| position.win_probability(perspective)).collect();
-    let is_mate = |index: &usize| matches!(space.positions()[*index].label(), Label::Mate(_));
+        space.positions.iter().map(|position| position.win_probability(perspective)).collect();
+    let is_mate = |index: &usize| matches!(space.positions[*index].label(), Label::Mate(_));
     let mut svg = begin_svg(
         (SIZE.0, SIZE.1 + LEGEND),
         &format!("{} positions in the space, by win probability of {}", labels.len(), whose(space)),
@@ -60,7 +60,7 @@ pub fn games_figure(
     let count = games.len() as f32;
     let perspective = space.weights.metadata.architecture.perspective();
     let labels: Vec<f32> =
-        space.positions().iter().map(|position| position.win_probability(perspective)).collect();
+        space.positions.iter().map(|position| position.win_probability(perspective)).collect();
     // A sample of positions is enough for the background.
     let every = labels.len().div_ceil(4_000);
     let shown: Vec<usize> = (0..labels.len()).step_by(every).collect();
@@ -253,18 +253,18 @@ pub fn space_page(
     embeddings: &[f32],
 ) -> Result<String> {
     let dim = space.dim();
-    let every = space.len().div_ceil(MOST_POSITIONS).max(1);
-    let shown: Vec<usize> = (0..space.len()).step_by(every).collect();
+    let every = space.positions.len().div_ceil(MOST_POSITIONS).max(1);
+    let shown: Vec<usize> = (0..space.positions.len()).step_by(every).collect();
     let rows = shown.iter().flat_map(|&index| &embeddings[index * dim..][..dim]);
     let rows: Vec<f32> = rows.copied().collect();
-    let nearest = Nearest::find(&rows, dim, LIT)?;
+    let neighbours = nearest(&rows, dim, LIT)?;
     let perspective = space.weights.metadata.architecture.perspective();
     let most = plane.points.iter().flatten().fold(f32::EPSILON, |most, at| most.max(at.abs()));
     let whole = |[x, y]: [f32; 2]| [x, y].map(|at| (at / most * EXTENT).round() as i32);
     let rounded = |value: f32| (value * 1e4).round() / 1e4;
     let mut points = Vec::with_capacity(shown.len());
-    for (number, &index) in shown.iter().enumerate() {
-        let position = &space.positions()[index];
+    for (index, near) in shown.into_iter().zip(neighbours) {
+        let position = &space.positions[index];
         points.push(Point {
             at: whole(plane.points[index]),
             fen: fen_of(&position.board()?),
@@ -272,7 +272,7 @@ pub fn space_page(
             mate: matches!(position.label(), Label::Mate(_)),
             score: rounded(space.weights.calibration.win_probability(cosines[index])),
             cosine: rounded(cosines[index]),
-            near: nearest.of(number).to_vec(),
+            near,
         });
     }
     let script = format!("{BOARD_SCRIPT}\n{}", include_str!("../../../pages/map.js"));
@@ -284,7 +284,7 @@ pub fn space_page(
         board_credit: BOARD_CREDIT,
         whose: whose(space),
         count: points.len(),
-        all: space.len(),
+        all: space.positions.len(),
         data: Data { axis: plane.axis.map(whole), points },
     };
     Ok(page.render()?)
