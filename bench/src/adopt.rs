@@ -7,7 +7,7 @@ use azimuth_cli::print_line;
 use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 
-use crate::games::record::{GameRecord, Name, read_file};
+use crate::games::record::{GameRecord, Name, read_files};
 use crate::rating;
 
 /// A high zstd level: the file is written once and read often.
@@ -33,10 +33,8 @@ pub struct Adopt {
 pub fn run(arguments: &Adopt) -> Result<()> {
     // The output may be one of the inputs, so all games are read before it is replaced.
     check_output(&arguments.out, &[])?;
-    let mut games = Vec::new();
-    for file in &arguments.files {
-        games.extend(read_file(file)?.into_iter().map(|game| adopted(game, &arguments.known)));
-    }
+    let games = read_files(&arguments.files)?.into_iter();
+    let games: Vec<GameRecord> = games.map(|game| adopted(game, &arguments.known)).collect();
     for (name, _) in &arguments.known {
         let plays = |game: &GameRecord| [&game.white, &game.black].iter().any(|p| &p.name == name);
         ensure!(games.iter().any(plays), "--known {name}: no game of that player");
@@ -91,7 +89,7 @@ mod tests {
             out: out.clone(),
         };
         run(&arguments)?;
-        let kept = read_file(&out)?;
+        let kept = read_files(&[out])?;
         let settings = kept.iter().map(|game| game.white.settings.as_str());
         assert_eq!(settings.collect::<Vec<_>>(), ["movetime=50", "tc=8+0.08"]);
         let times = kept.iter().map(|game| game.moves[0].time.map(|time| time.as_millis()));

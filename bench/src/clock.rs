@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use azimuth_chess::pgn::Outcome;
 use azimuth_cli::print_line;
 use azimuth_network::replace_file::{check_output, replace_file};
@@ -12,7 +12,7 @@ use clap::Args;
 use plotters::prelude::SeriesLabelPosition;
 
 use crate::elo::settings::{TimeControl, Words};
-use crate::games::record::{GameRecord, Name, read_file, termination};
+use crate::games::record::{GameRecord, Name, read_files, termination};
 use crate::plot::{Axes, Series, draw};
 
 /// Number of moves plotted per game, and number of moves between two intervals.
@@ -50,13 +50,11 @@ pub fn run(arguments: &Clock) -> Result<()> {
         check_output(out, &inputs)?;
     }
     let mut clocks: BTreeMap<String, Used> = BTreeMap::new();
-    for file in &arguments.files {
-        for game in read_file(file)? {
-            for (player, is_white) in [(&game.white, true), (&game.black, false)] {
-                if let Some((words, control)) = time_control(player)? {
-                    let key = format!("{} {words}", player.name);
-                    clocks.entry(key).or_default().add(&game, is_white, control);
-                }
+    for game in read_files(&arguments.files)? {
+        for (player, is_white) in [(&game.white, true), (&game.black, false)] {
+            if let Some((words, control)) = time_control(player)? {
+                let key = format!("{} {words}", player.name);
+                clocks.entry(key).or_default().add(&game, is_white, control);
             }
         }
     }
@@ -85,10 +83,8 @@ pub fn run(arguments: &Clock) -> Result<()> {
 
 /// A player's time control, as text and parsed.
 fn time_control(player: &Name) -> Result<Option<(String, TimeControl)>> {
-    let context = || format!("settings '{}'", player.settings);
-    let mut words = Words::split(&player.settings).with_context(context)?;
-    let Some(text) = words.take_text("tc") else { return Ok(None) };
-    let control = TimeControl::parse(&text).with_context(context)?;
+    let Some(text) = Words::of(&player.settings)?.take_text("tc") else { return Ok(None) };
+    let control = TimeControl::parse(&text)?;
     Ok(Some((text, control)))
 }
 
@@ -136,6 +132,8 @@ impl Used {
 
 #[cfg(test)]
 mod tests {
+    use anyhow::Context;
+
     use super::*;
     use crate::games::record::PlayedMove;
 
@@ -149,16 +147,10 @@ mod tests {
             time: Some(Duration::from_millis(milliseconds)),
         };
         let game = GameRecord {
-            white: player("1+0.1"),
-            black: player("2+0"),
             opening: "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1".to_owned(),
-            round: String::new(),
             moves: [300, 600, 200, 50].map(mv).into(),
-            outcome: Outcome::BlackWins,
             termination: termination::TIME_FORFEIT.to_owned(),
-            reason: String::new(),
-            started: None,
-            duration: None,
+            ..GameRecord::between(player("1+0.1"), player("2+0"), Outcome::BlackWins)
         };
         let (_, control) = time_control(&game.white)?.context("a clock")?;
         let mut white = Used::default();

@@ -8,7 +8,7 @@ use azimuth_cli::print_line;
 use azimuth_network::Inputs;
 use azimuth_network::axis::Axis;
 use azimuth_network::replace_file::{check_output, replace_file};
-use azimuth_search::encoder::Encoder;
+use azimuth_search::encoder::{self, Encoder};
 use azimuth_search::inference::device_name;
 use candle_core::{DType, Device};
 use clap::Args;
@@ -66,14 +66,10 @@ pub fn run(arguments: &Precision) -> Result<()> {
     let mut all = Vec::new();
     for name in &arguments.encoders {
         let subject = Subject::named(name)?;
-        let exact = embed(
-            &mut *azimuth_search::encoder::build(&subject.weights, &Device::Cpu, DType::F32)?,
-            &boards,
-        )?;
-        let found = embed(
-            &mut *azimuth_search::encoder::build(&subject.weights, &device, dtype)?,
-            &boards,
-        )?;
+        let embedded = |device: &Device, dtype: DType| -> Result<Vec<f32>> {
+            embed(&mut *encoder::build(&subject.weights, device, dtype)?, &boards)
+        };
+        let (exact, found) = (embedded(&Device::Cpu, DType::F32)?, embedded(&device, dtype)?);
         let [embedding, cosine, pairs, best] =
             compare(&exact, &found, &sizes, &subject.weights.axis);
         print_line(format_args!(

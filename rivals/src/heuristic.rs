@@ -5,7 +5,8 @@ use azimuth_chess::win_probability::win_probability_of_centipawns;
 use azimuth_search::Planner;
 use cozy_chess::{BitBoard, Board, Color, File, Move, Piece, Rank, Square};
 
-use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH, Evaluates, Evaluation};
+use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH, Judge};
+use crate::board::move_count;
 use crate::play::Play;
 
 /// 1, material: pawn, knight, bishop, rook, queen, king.
@@ -47,7 +48,7 @@ fn side_stages(board: &Board, side: Color) -> Stages {
     for piece in Piece::ALL {
         for square in board.colored_pieces(side, piece) {
             // 2, piece-square values.
-            let place = piece_square_value(piece, seen_by(side, square));
+            let place = piece_square_value(piece, square.relative_to(side));
             stages.opening += MATERIAL[piece as usize] + place.opening;
             stages.endgame += MATERIAL[piece as usize] + place.endgame;
         }
@@ -75,7 +76,7 @@ fn pawn_structure(board: &Board, side: Color) -> i32 {
         }
         let in_the_way = (beside | pawn.file().bitboard()) & ahead(side, pawn);
         if (theirs & in_the_way).is_empty() {
-            sum += PASSED[seen_by(side, pawn).rank() as usize];
+            sum += PASSED[pawn.relative_to(side).rank() as usize];
         }
     }
     sum
@@ -106,21 +107,8 @@ fn open_files(board: &Board, side: Color) -> i32 {
 /// counted by a null move.
 fn mobility(board: &Board) -> i32 {
     let Some(passed) = board.null_move() else { return 0 };
-    let difference = move_count(board) - move_count(&passed);
+    let difference = move_count(board) as i32 - move_count(&passed) as i32;
     MOBILITY * if board.side_to_move() == Color::White { difference } else { -difference }
-}
-
-fn move_count(board: &Board) -> i32 {
-    let mut count = 0;
-    board.generate_moves(|moves| {
-        count += moves.len();
-        false
-    });
-    count as i32
-}
-
-fn seen_by(side: Color, square: Square) -> Square {
-    if side == Color::White { square } else { square.flip_rank() }
 }
 
 /// Values in centipawns.
@@ -156,17 +144,19 @@ fn centrality(line: i32) -> i32 {
 
 /// The planner that plays with the evaluation.
 pub fn planner(play: &Play) -> Box<dyn Planner> {
-    Box::new(AlphaBeta::new(Evaluation(Heuristic), |_| DEFAULT_DEPTH, play.remembered))
+    Box::new(AlphaBeta::new(Heuristic, |_| DEFAULT_DEPTH, play.remembered))
 }
 
 struct Heuristic;
 
-impl Evaluates for Heuristic {
-    fn evaluate_children(&mut self, _: &Board, children: &[(Move, Board)]) -> Result<Vec<f32>> {
-        children.iter().map(|(_, board)| self.evaluate(board)).collect()
+impl Judge for Heuristic {
+    type Leaf = f32;
+
+    fn leaves(&mut self, _: &Board, children: &[(Move, Board)]) -> Result<Vec<f32>> {
+        children.iter().map(|(_, board)| self.leaf(board)).collect()
     }
 
-    fn evaluate(&mut self, board: &Board) -> Result<f32> {
+    fn leaf(&mut self, board: &Board) -> Result<f32> {
         let p = win_probability_of_centipawns(evaluate(board).into());
         Ok((2.0 * p - 1.0) as f32)
     }

@@ -10,7 +10,7 @@ use cozy_chess::Move;
 pub trait PolicyValue: Send {
     /// For each position, in which the game is not over: the legal moves with their probabilities,
     /// and the value.
-    fn assess(&mut self, positions: &[&Position]) -> Result<Vec<Assessment>>;
+    fn assess(&self, positions: &[&Position]) -> Result<Vec<Assessment>>;
 }
 
 /// The prediction for a position.

@@ -8,19 +8,18 @@ use azimuth_search::{Planner, Value};
 use candle_core::{Device, Module, Tensor};
 use candle_nn::VarBuilder;
 use cozy_chess::{Board, Move};
-use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::board::{PLANES, planes};
 use crate::move_ranking::{MoveRanking, Ranking, RanksMoves};
-use crate::network::{LegalMoves, PolicyHead, ResidualTower, TowerConfig};
-use crate::studies::{MEASURED_AT_ONCE, Studies, Study};
-use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
+use crate::network::{LegalMoves, Linear, ResidualTower, TowerConfig, policy_head};
+use crate::studies::{MEASURED_AT_ONCE, Study};
+use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, TrainingStep};
 use crate::weights::RivalWeights;
 
 /// Maps positions to logits of moves.
 pub struct PolicyNetwork {
     tower: ResidualTower,
-    policy: PolicyHead,
+    policy: Linear,
     oriented: bool,
 }
 
@@ -29,14 +28,9 @@ impl PolicyNetwork {
     pub fn new(config: TowerConfig, vb: &VarBuilder<'_>) -> candle_core::Result<Self> {
         Ok(Self {
             tower: ResidualTower::new(PLANES, config, &vb.pp("tower"))?,
-            policy: PolicyHead::new(config.channels, &vb.pp("policy"))?,
+            policy: policy_head(config.channels, &vb.pp("policy"))?,
             oriented: config.oriented,
         })
-    }
-
-    /// Whether the moves are those that the side to move sees.
-    pub fn oriented(&self) -> bool {
-        self.oriented
     }
 
     /// Logits of all moves, boards x 4672.
@@ -44,11 +38,8 @@ impl PolicyNetwork {
         &self,
         boards: impl ExactSizeIterator<Item = &'a Board>,
     ) -> candle_core::Result<Tensor> {
-        self.policy.forward(&self.tower.forward(&planes(
-            boards,
-            self.oriented,
-            self.tower.device(),
-        )?)?)
+        let planes = planes(boards, self.oriented, self.tower.device())?;
+        self.policy.forward(&self.tower.forward(&planes)?)?.flatten_from(1)
     }
 }
 
@@ -62,7 +53,7 @@ impl RanksMoves for PolicyNetwork {
     fn rank(&mut self, root: &Position, moves: &[Move]) -> Result<Ranking> {
         let board = root.board();
         let logits = self.logits([board].into_iter())?;
-        let legal = LegalMoves::new(&[board], self.oriented(), logits.device())?;
+        let legal = LegalMoves::new(&[board], self.oriented, logits.device())?;
         let mut probable = legal.probabilities(&logits)?.concat();
         probable.retain(|(mv, _)| moves.contains(mv));
         probable.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -74,7 +65,7 @@ impl RanksMoves for PolicyNetwork {
 
 /// The document shows the tower's sizes in a picture that is missing; these are common ones. The
 /// rest is the document's plan: 20 epochs of 6.7 million positions, in batches of 512.
-const DOCUMENT: (TowerConfig, Plan) = (
+pub const DOCUMENT: (TowerConfig, Plan) = (
     TowerConfig { blocks: 10, channels: 128, oriented: false },
     Plan { batch: 512, steps: 262_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
 );
@@ -91,29 +82,22 @@ const TEMPERATURE: f32 = 0.03;
 /// Trains the network and writes its weights.
 pub fn train(options: &TrainOptions) -> Result<()> {
     let lesson = Lesson::read("policy", options, DOCUMENT, SMALL)?;
-    let network = PolicyNetwork::new(lesson.config, &lesson.vb())?;
-    let mut learner = PolicyLearner { network, studies: &lesson.studies, plan: lesson.plan };
-    crate::training::train(options, &lesson, &mut learner)
+    let mut network = PolicyNetwork::new(lesson.config, &lesson.vb())?;
+    crate::training::train(options, &lesson, &mut network)
 }
 
-struct PolicyLearner<'a> {
-    network: PolicyNetwork,
-    studies: &'a Studies,
-    plan: Plan,
-}
-
-impl Learner for PolicyLearner<'_> {
-    fn loss(&mut self, _step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor> {
-        let studies = self.studies.sample(self.plan.batch, rng);
+impl Learner<TowerConfig> for PolicyNetwork {
+    fn loss(&mut self, step: &mut TrainingStep<'_, TowerConfig>) -> Result<Tensor> {
+        let studies = step.sample(step.lesson.plan.batch);
         let boards = boards(&studies);
-        let logits = self.network.logits(boards.iter().copied())?;
-        let legal = LegalMoves::new(&boards, self.network.oriented(), logits.device())?;
+        let logits = self.logits(boards.iter().copied())?;
+        let legal = LegalMoves::new(&boards, self.oriented, logits.device())?;
         Ok(legal.cross_entropy(&logits, &preferences(&studies))?)
     }
 
-    fn measure(&mut self) -> Result<Metrics> {
-        policy_metrics(&self.studies.held_out, self.network.oriented(), |boards| {
-            Ok(self.network.logits(boards.iter().copied())?)
+    fn measure(&mut self, lesson: &Lesson<TowerConfig>) -> Result<Metrics> {
+        policy_metrics(&lesson.studies.held_out, self.oriented, |boards| {
+            Ok(self.logits(boards.iter().copied())?)
         })
     }
 }

@@ -59,13 +59,8 @@ impl Rival {
             "{}: --remember: it has no alpha-beta search",
             name_of(&self)
         );
-        match self.weights(path)? {
-            None => Ok(heuristic::planner(play)),
-            Some(weights) => self.planner_of(&weights, play),
-        }
-    }
-
-    fn planner_of(self, weights: &RivalWeights, play: &Play) -> Result<Box<dyn Planner>> {
+        let weights = self.weights(path)?;
+        let Some(weights) = &weights else { return Ok(heuristic::planner(play)) };
         match self {
             Self::Heuristic => Ok(heuristic::planner(play)),
             Self::DeepChess => deepchess::planner(weights, play),

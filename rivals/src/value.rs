@@ -12,12 +12,12 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use crate::alpha_beta::{AlphaBeta, Evaluates, Evaluation, NETWORK_AT_ONCE};
+use crate::alpha_beta::{AlphaBeta, Judge, NETWORK_AT_ONCE};
 use crate::board::{PLANES, planes, signs};
 use crate::network::{BoardConvolution, ResidualTower, TowerConfig, ValueHead, board_convolution};
 use crate::play::Play;
-use crate::studies::{MEASURED_AT_ONCE, Studies, Study};
-use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
+use crate::studies::{MEASURED_AT_ONCE, Study};
+use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, TrainingStep};
 use crate::weights::RivalWeights;
 
 /// Sizes of the network.
@@ -71,7 +71,7 @@ impl ValueNetwork {
 /// The planner that plays with these weights.
 pub fn planner(weights: &RivalWeights, play: &Play) -> Result<Box<dyn Planner>> {
     let network = ValueNetwork::new(weights.config()?, &weights.parameters(&play.device)?)?;
-    Ok(Box::new(AlphaBeta::new(Evaluation(network), depth, play.remembered)))
+    Ok(Box::new(AlphaBeta::new(network, depth, play.remembered)))
 }
 
 /// Default depth in plies. It increases as pieces leave the board, because wins in endgames need a
@@ -85,16 +85,18 @@ fn depth(board: &Board) -> u32 {
     }
 }
 
-impl Evaluates for ValueNetwork {
+impl Judge for ValueNetwork {
+    type Leaf = f32;
+
     fn at_once(&self) -> usize {
         NETWORK_AT_ONCE
     }
 
-    fn evaluate_children(&mut self, _: &Board, children: &[(Move, Board)]) -> Result<Vec<f32>> {
+    fn leaves(&mut self, _: &Board, children: &[(Move, Board)]) -> Result<Vec<f32>> {
         Ok(self.values(children.iter().map(|(_, board)| board))?.to_vec1()?)
     }
 
-    fn evaluate(&mut self, board: &Board) -> Result<f32> {
+    fn leaf(&mut self, board: &Board) -> Result<f32> {
         let values = self.values([board].into_iter())?.to_vec1()?;
         values.first().copied().context("the network says nothing")
     }
@@ -115,29 +117,22 @@ const SMALL: (ValueConfig, Plan) = (
 /// Trains the network and writes its weights.
 pub fn train(options: &TrainOptions) -> Result<()> {
     let lesson = Lesson::read("value", options, DOCUMENT, SMALL)?;
-    let network = ValueNetwork::new(lesson.config, &lesson.vb())?;
-    let mut learner = ValueLearner { network, studies: &lesson.studies, plan: lesson.plan };
-    crate::training::train(options, &lesson, &mut learner)
+    let mut network = ValueNetwork::new(lesson.config, &lesson.vb())?;
+    crate::training::train(options, &lesson, &mut network)
 }
 
-struct ValueLearner<'a> {
-    network: ValueNetwork,
-    studies: &'a Studies,
-    plan: Plan,
-}
-
-impl Learner for ValueLearner<'_> {
-    fn loss(&mut self, _step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor> {
-        let studies = self.studies.sample(self.plan.batch, rng);
-        let Labelled { successors, values: labels, .. } = labelled(studies.into_iter(), rng);
-        let values = self.network.values(successors.iter())?;
+impl Learner<ValueConfig> for ValueNetwork {
+    fn loss(&mut self, step: &mut TrainingStep<'_, ValueConfig>) -> Result<Tensor> {
+        let studies = step.sample(step.lesson.plan.batch).into_iter();
+        let Labelled { successors, values: labels, .. } = labelled(studies, &mut step.rng);
+        let values = self.values(successors.iter())?;
         let labels = Tensor::from_vec(labels, successors.len(), values.device())?;
         Ok(mse(&values, &labels)?)
     }
 
-    fn measure(&mut self) -> Result<Metrics> {
-        value_metrics(&self.studies.held_out, |_, boards| {
-            Ok(self.network.values(boards.iter())?.to_vec1()?)
+    fn measure(&mut self, lesson: &Lesson<ValueConfig>) -> Result<Metrics> {
+        value_metrics(&lesson.studies.held_out, |_, boards| {
+            Ok(self.values(boards.iter())?.to_vec1()?)
         })
     }
 }

@@ -83,6 +83,11 @@ impl RivalWeights {
         serde_json::from_value(self.metadata.config.clone()).context("metadata key 'rival.config'")
     }
 
+    /// A tensor by name.
+    pub fn tensor(&self, name: &str) -> Result<&Tensor> {
+        self.tensors.get(name).with_context(|| format!("tensor '{name}' is missing"))
+    }
+
     /// The parameters as f32 on a device. A network takes them by name, and fails if a parameter is
     /// missing or has the wrong shape.
     pub fn parameters(&self, device: &Device) -> Result<VarBuilder<'static>> {

@@ -73,8 +73,7 @@ fn judge_position(
 /// The judge's value of the position after a move, for the side that moved.
 fn value_after(judge: &mut dyn Player, position: &Position, mv: Move) -> Result<f64> {
     let side = position.board().side_to_move();
-    let mut after = position.clone();
-    after.play(mv);
+    let after = position.after(mv);
     match after.ending() {
         Some(Ending::Checkmate { .. }) => return Ok(1.0),
         Some(Ending::Stalemate | Ending::InsufficientMaterial) => return Ok(0.5),

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, ensure};
-use azimuth_chess::position::{Position, split_operations};
+use anyhow::{Context, Result, ensure};
+use azimuth_chess::position::{Position, castles_as_in_chess960, split_operations};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -49,22 +49,11 @@ fn opening(line: &str) -> Result<String> {
     let (fen, _) = split_operations(line);
     let position = Position::from_fen(&fen)?;
     ensure!(position.has_legal_move(), "'{fen}': the game is over there");
-    if is_shuffled(&position) {
-        return Err(anyhow!("'{fen}': Chess960 castling; matches are standard chess"));
-    }
+    ensure!(
+        !castles_as_in_chess960(position.board()),
+        "'{fen}': Chess960 castling; matches are standard chess"
+    );
     Ok(position.board().to_string())
-}
-
-/// Whether the castling rights need Chess960 rules.
-fn is_shuffled(position: &Position) -> bool {
-    use cozy_chess::{Color, File};
-    [Color::White, Color::Black].into_iter().any(|side| {
-        let rights = position.board().castle_rights(side);
-        let corner = |right: Option<File>, file| right.is_none_or(|found| found == file);
-        let any = rights.short.or(rights.long).is_some();
-        let king = position.board().king(side).file();
-        any && !(king == File::E && corner(rights.short, File::H) && corner(rights.long, File::A))
-    })
 }
 
 #[cfg(test)]

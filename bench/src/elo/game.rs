@@ -3,14 +3,14 @@
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::Result;
 use azimuth_chess::pgn::Outcome;
 use azimuth_chess::position::Position;
 use azimuth_chess::san::san_of_move;
-use cozy_chess::{Color, Move};
+use cozy_chess::Color;
 
 use super::player::{Player, Situation};
-use super::settings::Limit;
+use super::settings::{Limit, Words};
 use crate::games::Evaluation;
 use crate::games::record::{PlayedMove, termination};
 
@@ -50,12 +50,6 @@ pub struct Seat<'a> {
     pub limit: &'a Limit,
 }
 
-struct End {
-    outcome: Outcome,
-    termination: &'static str,
-    reason: String,
-}
-
 /// Plays a game from the position `start`. An illegal move or exceeded time loses the game; returns
 /// an error only if a player is broken.
 pub fn play(start: &str, seats: [Seat<'_>; 2], adjudication: &Adjudication) -> Result<Finished> {
@@ -69,13 +63,9 @@ pub fn play(start: &str, seats: [Seat<'_>; 2], adjudication: &Adjudication) -> R
         .map(|side: usize| seats[side].limit.clock.map_or(Duration::ZERO, |clock| clock.increment));
     let mut seats = seats;
     seats.iter_mut().try_for_each(|seat| seat.player.new_game())?;
-    let end = loop {
+    let (outcome, termination, reason) = loop {
         if let Some(ending) = position.ending() {
-            break End {
-                outcome: ending.outcome(),
-                termination: termination::NORMAL,
-                reason: ending.to_string(),
-            };
+            break (ending.outcome(), termination::NORMAL, ending.to_string());
         }
         let side = position.board().side_to_move();
         let seat = &mut seats[side as usize];
@@ -92,19 +82,13 @@ pub fn play(start: &str, seats: [Seat<'_>; 2], adjudication: &Adjudication) -> R
         let choice = seat.player.choose(&situation)?;
         waited.add(choice.waited);
         if overstepped(&mut clocks[side as usize], seat.limit, choice.time, made + 1) {
-            break End {
-                outcome: Outcome::win_of(!side),
-                termination: termination::TIME_FORFEIT,
-                reason: format!("{side:?} loses on time"),
-            };
+            let reason = format!("{side:?} loses on time");
+            break (Outcome::win_of(!side), termination::TIME_FORFEIT, reason);
         }
         // Engines write castling in either notation: king's target square or rook's square.
-        let Some(mv) = legal_move(&position, &choice.mv) else {
-            break End {
-                outcome: Outcome::win_of(!side),
-                termination: termination::RULES_INFRACTION,
-                reason: format!("{side:?} makes an illegal move: {}", choice.mv),
-            };
+        let Ok(mv) = position.parse_move(&choice.mv) else {
+            let reason = format!("{side:?} makes an illegal move: {}", choice.mv);
+            break (Outcome::win_of(!side), termination::RULES_INFRACTION, reason);
         };
         played.push(PlayedMove {
             san: san_of_move(position.board(), mv),
@@ -115,14 +99,10 @@ pub fn play(start: &str, seats: [Seat<'_>; 2], adjudication: &Adjudication) -> R
         moves.push(mv);
         position.play(mv);
         if let Some(outcome) = adjudicator.decide(choice.evaluation, &position) {
-            break End {
-                outcome,
-                termination: termination::ADJUDICATION,
-                reason: "adjudication by the players' scores".to_owned(),
-            };
+            let reason = "adjudication by the players' scores".to_owned();
+            break (outcome, termination::ADJUDICATION, reason);
         }
     };
-    let End { outcome, termination, reason } = end;
     Ok(Finished { moves: played, outcome, termination, reason, duration: began.elapsed(), waited })
 }
 
@@ -136,10 +116,6 @@ fn overstepped(clock: &mut Option<Duration>, limit: &Limit, time: Duration, numb
     let late = time > *left + limit.margin;
     *left = control.after(*left, time, number);
     late
-}
-
-fn legal_move(position: &Position, text: &str) -> Option<Move> {
-    position.parse_move(text).ok()
 }
 
 /// The rules that end a game early; a rule that is `None` is off.
@@ -170,8 +146,11 @@ impl FromStr for DrawRule {
     type Err = anyhow::Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let [moves, score, from] = numbers(text, ["moves", "score", "from"])?;
-        Ok(Self { moves: moves as usize, score: score as i32, from })
+        let mut words = Words::split_at_commas(text)?;
+        let (moves, score): (u16, u16) = (words.require("moves")?, words.require("score")?);
+        let from = words.require("from")?;
+        words.all_taken()?;
+        Ok(Self { moves: moves.into(), score: score.into(), from })
     }
 }
 
@@ -179,26 +158,11 @@ impl FromStr for ResignRule {
     type Err = anyhow::Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let [moves, score] = numbers(text, ["moves", "score"])?;
-        Ok(Self { moves: moves as usize, score: score as i32 })
+        let mut words = Words::split_at_commas(text)?;
+        let (moves, score): (u16, u16) = (words.require("moves")?, words.require("score")?);
+        words.all_taken()?;
+        Ok(Self { moves: moves.into(), score: score.into() })
     }
-}
-
-/// The numbers of `name=number,...`, in the order of `names`; every name is required.
-fn numbers<const N: usize>(text: &str, names: [&str; N]) -> Result<[u16; N]> {
-    let mut found = [None; N];
-    for part in text.split(',') {
-        let (name, value) =
-            part.split_once('=').with_context(|| format!("'{part}': expected name=number"))?;
-        let Some(place) = names.iter().position(|&known| known == name) else {
-            bail!("unknown '{name}', expected {}", names.join(", "));
-        };
-        let number = value.parse::<u16>().map_err(|_| anyhow!("{name} '{value}': not a number"))?;
-        found[place] = Some(number);
-    }
-    let missing = names.iter().zip(found).find(|(_, found)| found.is_none());
-    ensure!(missing.is_none(), "'{}' is missing", missing.map_or("", |(name, _)| name));
-    Ok(found.map(Option::unwrap_or_default))
 }
 
 /// Adjudicates one game.
@@ -251,6 +215,7 @@ impl<'a> Adjudicator<'a> {
 
 #[cfg(test)]
 mod tests {
+    use anyhow::Context;
     use azimuth_chess::position::STARTPOS;
 
     use super::super::player::Choice;
@@ -294,7 +259,7 @@ mod tests {
         }
 
         fn choose(&mut self, _: &Situation<'_>) -> Result<Choice> {
-            let mv = self.moves.next().ok_or_else(|| anyhow!("the script is over"))?;
+            let mv = self.moves.next().context("the script is over")?;
             let Self { evaluation, time, waited, .. } = *self;
             Ok(Choice { mv: mv.to_owned(), evaluation, depth: None, time, waited })
         }
@@ -309,38 +274,15 @@ mod tests {
 
     #[test]
     fn the_rules_end_a_game() -> Result<()> {
+        use Outcome::{BlackWins, Draw, WhiteWins};
         for (start, white, black, outcome, reason) in [
-            (STARTPOS, "f2f3 g2g4", "e7e5 d8h4", Outcome::BlackWins, "Checkmate: Black wins"),
-            (
-                STARTPOS,
-                "g1f3 f3g1 g1f3 f3g1",
-                "g8f6 f6g8 g8f6 f6g8",
-                Outcome::Draw,
-                "Draw by repetition",
-            ),
-            ("7k/8/6Q1/8/8/8/8/K7 w - - 0 1", "a1b1", "", Outcome::Draw, "Draw by stalemate"),
-            (
-                "7k/8/8/8/8/8/1p6/K7 w - - 0 1",
-                "a1b2",
-                "",
-                Outcome::Draw,
-                "Draw: neither side can mate",
-            ),
-            (
-                "6k1/8/8/8/8/8/8/K6R w - - 99 80",
-                "a1b1",
-                "",
-                Outcome::Draw,
-                "Draw by the 50-move rule",
-            ),
+            (STARTPOS, "f2f3 g2g4", "e7e5 d8h4", BlackWins, "Checkmate: Black wins"),
+            (STARTPOS, "g1f3 f3g1 g1f3 f3g1", "g8f6 f6g8 g8f6 f6g8", Draw, "Draw by repetition"),
+            ("7k/8/6Q1/8/8/8/8/K7 w - - 0 1", "a1b1", "", Draw, "Draw by stalemate"),
+            ("7k/8/8/8/8/8/1p6/K7 w - - 0 1", "a1b2", "", Draw, "Draw: neither side can mate"),
+            ("6k1/8/8/8/8/8/8/K6R w - - 99 80", "a1b1", "", Draw, "Draw by the 50-move rule"),
             // A mate by the hundredth half-move takes precedence over the 50-move rule.
-            (
-                "7k/8/6K1/8/8/8/8/R7 w - - 99 80",
-                "a1a8",
-                "",
-                Outcome::WhiteWins,
-                "Checkmate: White wins",
-            ),
+            ("7k/8/6K1/8/8/8/8/R7 w - - 99 80", "a1a8", "", WhiteWins, "Checkmate: White wins"),
         ] {
             let finished = game(start, Script::new(white), Script::new(black), &NO_LIMIT)?;
             assert_eq!((finished.outcome, finished.reason.as_str()), (outcome, reason));
@@ -450,10 +392,10 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         for (text, part) in [
-            ("moves=3", "'score' is missing"),
+            ("moves=3", "score is missing"),
             ("moves=x,score=1", "moves 'x': not a number"),
-            ("move=1", "unknown 'move'"),
-            ("moves", "expected name=number"),
+            ("moves=1,score=1,from=1", "unknown setting 'from'"),
+            ("moves", "expected key=value"),
         ] {
             let error = text.parse::<ResignRule>().expect_err(text).to_string();
             assert!(error.contains(part), "{error}");

@@ -15,11 +15,11 @@ use anyhow::{Result, ensure};
 use azimuth_cli::{print_line, say};
 use azimuth_network::replace_file::{check_different, check_output, replace_file};
 use clap::Args;
-use game::{Adjudication, DrawRule, ResignRule};
+use game::{Adjudication, DrawRule, ResignRule, Waited};
 use roster::Roster;
 use serde::Serialize;
 use settings::PlayerSettings;
-use tournament::{Played, Tournament, Waits, batches_csv};
+use tournament::{Played, Tournament, batches_csv};
 
 use crate::device::DeviceArguments;
 use crate::games::record::GameFile;
@@ -137,12 +137,13 @@ pub fn run(arguments: Elo) -> Result<()> {
     };
     let (began, total, mut new) = (Instant::now(), left.len(), 0);
     let mut told = began;
-    let mut waits = Waits::default();
+    let mut all_waited = Waited::default();
     if !decided(&standings) {
         tournament.play(&roster, left, |Played { record, waited }| {
             file.add(&record)?;
             standings.add(&record);
-            waits.add(waited);
+            all_waited.time += waited.time;
+            all_waited.moves += waited.moves;
             new += 1;
             if told.elapsed() > PROGRESS {
                 told = Instant::now();
@@ -167,8 +168,9 @@ pub fn run(arguments: Elo) -> Result<()> {
     if let Some(sprt) = &arguments.sprt {
         print_line(sprt.summary(&standings.pairs(names)))?;
     }
-    if let Some(summary) = waits.summary() {
-        print_line(summary)?;
+    if all_waited.moves > 0 {
+        let milliseconds = all_waited.time.as_secs_f64() * 1e3 / all_waited.moves as f64;
+        print_line(format_args!("waiting for the encoder: {milliseconds:.1} ms a move"))?;
     }
     print_line(format_args!(
         "{new} games played in {:.1} minutes",
@@ -193,10 +195,9 @@ impl PairingResult {
     /// All pairings of a match that have games.
     pub fn of_all(tournament: &Tournament<'_>, standings: &Standings) -> Vec<Self> {
         let name = |player: usize| tournament.participants[player].name.name.as_str();
-        let find = |name: &str| standings.players.iter().position(|player| player.name == name);
         let results = tournament.pairings.iter().filter_map(|&[one, other]| {
             let names = [one, other].map(name);
-            let between = standings.between(find(names[0])?, find(names[1])?);
+            let between = standings.between(standings.find(names[0])?, standings.find(names[1])?);
             let elo = standings.pairs(names).logistic_elo();
             Some(Self {
                 player: names[0].to_owned(),

@@ -1,20 +1,17 @@
 //! Players: each gets the game so far and returns a move. Azimuth in this process, and UCI engines
 //! in other processes.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use azimuth::uci::{Go, budget};
 use azimuth_chess::position::{Position, uci_move};
 use azimuth_client::{Engine, PATIENCE, UciScore, number_after, score};
-use azimuth_nnue::StockfishNetwork;
 use azimuth_search::inference::Worker;
 use azimuth_search::{Control, Handicap, Limits, Planner, Value};
 use cozy_chess::Move;
 
 use super::settings::{InProcessPlayer, Limit, UciPlayer};
-use crate::device::notice;
 use crate::games::Evaluation;
 
 /// The game so far, as passed to a player.
@@ -126,12 +123,6 @@ fn evaluation(value: Value) -> Evaluation {
     }
 }
 
-/// A worker that evaluates with the network at `path`. Fails if the file cannot be read.
-pub fn start_network(path: &Path) -> Result<Worker> {
-    let network = StockfishNetwork::read(path)?;
-    Ok(Worker::with_evaluator(move || network.clone(), notice))
-}
-
 /// An engine that exceeds its limit by this much counts as hanging.
 const HANGING: Duration = Duration::from_secs(10);
 
@@ -144,10 +135,10 @@ pub struct Process {
 impl Process {
     /// Starts the engine and sets its options. Fails if it does not start, does not answer, or
     /// lacks an option.
-    pub fn start(settings: &UciPlayer, limit: &Limit) -> Result<Self> {
+    pub fn start(settings: &UciPlayer, limit: Limit) -> Result<Self> {
         let options = settings.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let engine = Engine::start(&settings.command, &settings.arguments, options)?;
-        Ok(Self { engine, limit: limit.clone() })
+        Ok(Self { engine, limit })
     }
 
     /// The name that the engine reports.

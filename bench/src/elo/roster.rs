@@ -1,57 +1,41 @@
 //! The players of a match, checked and named before the first game.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use azimuth_network::checksum::hex;
 use azimuth_network::weights::Weights;
+use azimuth_nnue::StockfishNetwork;
 use azimuth_search::inference::{BatchSecond, Worker};
 use azimuth_search::names::name_of;
 use azimuth_search::{BeamVerify, PlannerKind};
 use candle_core::{DType, Device};
 use sha2::{Digest, Sha256};
 
-use super::player::{InProcess, Player, Process, start_network};
+use super::player::{InProcess, Player, Process};
 use super::settings::{InProcessPlayer, Limit, PlayerProgram, PlayerSettings};
-use crate::device::start_worker;
+use crate::device::{notice, start_worker};
 use crate::games::record::Name;
 use crate::plot::grouped;
 
 /// Number of bytes of a weights file's hash in a game's record.
 const FINGERPRINT: usize = 4;
 
-/// The source of scores: a weights file or a Stockfish network.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Source {
-    File(PathBuf),
-    Network(PathBuf),
+/// The file of a player's weights, or of its Stockfish network.
+fn source(player: &InProcessPlayer) -> PathBuf {
+    let usual = || player.planners.default_weights(player.planner).path();
+    player.weights.clone().unwrap_or_else(usual)
 }
 
-impl Source {
-    fn of(player: &InProcessPlayer) -> Self {
-        match &player.weights {
-            Some(path) if path.extension().is_some_and(|extension| extension == "nnue") => {
-                Self::Network(path.clone())
-            }
-            Some(path) => Self::File(path.clone()),
-            None => Self::File(player.planners.default_weights(player.planner).path()),
-        }
+/// A worker with the weights or the Stockfish network in a file.
+fn worker(path: &Path, device: &Device, dtype: DType) -> Result<Worker> {
+    if path.extension().is_some_and(|extension| extension == "nnue") {
+        let network = StockfishNetwork::read(path)?;
+        return Ok(Worker::with_evaluator(move || network.clone(), notice));
     }
-
-    fn bytes(&self) -> Result<Vec<u8>> {
-        let (Self::File(path) | Self::Network(path)) = self;
-        std::fs::read(path).with_context(|| format!("weights '{}'", path.display()))
-    }
-
-    fn worker(&self, device: &Device, dtype: DType) -> Result<Worker> {
-        let weights = match self {
-            Self::Network(path) => return start_network(path),
-            Self::File(path) => Weights::read(path)?,
-        };
-        start_worker(Arc::new(weights), device, dtype)
-    }
+    start_worker(Arc::new(Weights::read(path)?), device, dtype)
 }
 
 /// A player with the name that its games carry.
@@ -63,9 +47,8 @@ pub struct Participant {
 /// Participants, and the workers shared by those that play in this process: one per weights file.
 pub struct Roster {
     pub participants: Vec<Participant>,
-    workers: BTreeMap<Source, Worker>,
-    /// The hash of each weights file.
-    fingerprints: BTreeMap<Source, String>,
+    /// By weights file, with the hash of the file.
+    workers: BTreeMap<PathBuf, (Worker, String)>,
 }
 
 impl Roster {
@@ -73,24 +56,20 @@ impl Roster {
     /// checks that names differ.
     pub fn assemble(players: Vec<PlayerSettings>, device: &Device, dtype: DType) -> Result<Self> {
         let mut workers = BTreeMap::new();
-        let mut fingerprints = BTreeMap::new();
         let mut participants: Vec<Participant> = Vec::new();
         for settings in players {
             let version = match &settings.program {
                 PlayerProgram::InProcess(player) => {
-                    let source = Source::of(player);
+                    let source = source(player);
                     if !workers.contains_key(&source) {
-                        workers.insert(source.clone(), source.worker(device, dtype)?);
-                        fingerprints.insert(source.clone(), fingerprint(&source.bytes()?));
+                        let worker = worker(&source, device, dtype)?;
+                        workers.insert(source.clone(), (worker, fingerprint(&source)?));
                     }
-                    format!(
-                        "Azimuth {} weights {}",
-                        env!("CARGO_PKG_VERSION"),
-                        fingerprints[&source]
-                    )
+                    let (_, hash) = &workers[&source];
+                    format!("Azimuth {} weights {hash}", env!("CARGO_PKG_VERSION"))
                 }
                 PlayerProgram::Uci(engine) => {
-                    Process::start(engine, &settings.limit)?.name().to_owned()
+                    Process::start(engine, settings.limit.clone())?.name().to_owned()
                 }
             };
             let name = Name {
@@ -105,22 +84,19 @@ impl Roster {
             );
             participants.push(Participant { settings, name });
         }
-        Ok(Self { participants, workers, fingerprints })
+        Ok(Self { participants, workers })
     }
 
     /// The batches of each worker, with the hash of its weights file.
     pub fn batches(&self) -> impl Iterator<Item = (&str, Vec<BatchSecond>)> {
-        let workers = self.workers.iter();
-        workers.map(|(source, worker)| (&*self.fingerprints[source], worker.batches()))
+        self.workers.values().map(|(worker, hash)| (hash.as_str(), worker.batches()))
     }
 
     /// The worker and settings of a participant that plays in this process; `None` for a UCI
     /// engine.
     pub fn in_process(&self, participant: usize) -> Option<(&InProcessPlayer, &Worker)> {
-        match &self.participants.get(participant)?.settings.program {
-            PlayerProgram::InProcess(azimuth) => {
-                Some((azimuth, &self.workers[&Source::of(azimuth)]))
-            }
+        match &self.participants[participant].settings.program {
+            PlayerProgram::InProcess(azimuth) => Some((azimuth, &self.workers[&source(azimuth)].0)),
             PlayerProgram::Uci(_) => None,
         }
     }
@@ -128,22 +104,24 @@ impl Roster {
     /// A player for this participant; it plays one game at a time.
     pub fn player(&self, participant: usize) -> Result<Box<dyn Player>> {
         let Participant { settings, name } = &self.participants[participant];
-        let player: Result<Box<dyn Player>> = match &settings.program {
+        let context = || format!("player '{}'", name.name);
+        let limit = settings.limit.clone();
+        Ok(match &settings.program {
             PlayerProgram::InProcess(azimuth) => {
-                let worker = &self.workers[&Source::of(azimuth)];
-                InProcess::new(worker, azimuth, settings.limit.clone())
-                    .map(|player| Box::new(player) as Box<dyn Player>)
+                let (worker, _) = &self.workers[&source(azimuth)];
+                Box::new(InProcess::new(worker, azimuth, limit).with_context(context)?)
             }
-            PlayerProgram::Uci(engine) => Process::start(engine, &settings.limit)
-                .map(|process| Box::new(process) as Box<dyn Player>),
-        };
-        player.with_context(|| format!("player '{}'", name.name))
+            PlayerProgram::Uci(engine) => {
+                Box::new(Process::start(engine, limit).with_context(context)?)
+            }
+        })
     }
 }
 
 /// The first [`FINGERPRINT`] bytes of the SHA-256 of a weights file, in hexadecimal.
-fn fingerprint(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes)[..FINGERPRINT])
+fn fingerprint(path: &Path) -> Result<String> {
+    let bytes = std::fs::read(path).with_context(|| format!("weights '{}'", path.display()))?;
+    Ok(hex(&Sha256::digest(bytes)[..FINGERPRINT]))
 }
 
 /// `Azimuth w3 d6`, or the name that the engine reports, with its known or limited rating if any.

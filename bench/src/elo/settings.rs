@@ -1,6 +1,5 @@
 //! A player's settings, read from and written as `key=value` words, and its time control.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroU32;
@@ -114,23 +113,20 @@ impl PlayerSettings {
     /// The settings that affect playing strength as words, without paths, for the record of a game.
     /// `version` is the program's name and version.
     pub fn describe(&self, version: &str) -> String {
-        let mut words = vec![("engine".to_owned(), version.to_owned())];
+        let mut words = vec![word("engine", version)];
         match &self.program {
             PlayerProgram::InProcess(azimuth) => words.extend(azimuth.words(&self.limit)),
-            PlayerProgram::Uci(UciPlayer { options, .. }) => words.extend(
-                options.iter().map(|(name, value)| (format!("option.{name}"), value.clone())),
-            ),
+            PlayerProgram::Uci(UciPlayer { options, .. }) => words
+                .extend(options.iter().map(|(name, value)| word(&format!("option.{name}"), value))),
         }
         words.extend(self.limit.words());
-        let words: Vec<String> =
-            words.iter().map(|(key, value)| format!("{}={}", quoted(key), quoted(value))).collect();
         words.join(" ")
     }
 }
 
 impl InProcessPlayer {
     /// The settings as words, without paths.
-    fn words(&self, limit: &Limit) -> Vec<(String, String)> {
+    fn words(&self, limit: &Limit) -> Vec<String> {
         let Self { planner, planners, resources, noise, .. } = self;
         let PlannerSettings { beam, selective } = planners;
         let mut words = match planner {
@@ -158,14 +154,15 @@ impl InProcessPlayer {
         if !limit.is_some() {
             words.push(("depth", beam.depth.to_string()));
         }
-        words.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+        words.into_iter().map(|(key, value)| word(key, &value)).collect()
     }
 }
 
-/// Quoted for a shell, so that [`Words::split`] reads it back.
-fn quoted(text: &str) -> Cow<'_, str> {
+/// `key=value`, quoted for a shell, so that [`Words::split`] reads it back.
+fn word(key: &str, value: &str) -> String {
     // Only a NUL cannot be quoted, and a program's argument cannot contain one.
-    shlex::try_quote(text).unwrap_or(Cow::Borrowed(""))
+    let [key, value] = [key, value].map(|text| shlex::try_quote(text).unwrap_or_default());
+    format!("{key}={value}")
 }
 
 impl PlayerProgram {
@@ -182,13 +179,10 @@ impl PlayerProgram {
 
 impl Limit {
     fn is_some(&self) -> bool {
-        self.depth.is_some()
-            || self.nodes.is_some()
-            || self.move_time.is_some()
-            || self.clock.is_some()
+        !self.words().is_empty()
     }
 
-    fn words(&self) -> Vec<(String, String)> {
+    fn words(&self) -> Vec<String> {
         let milliseconds = |time: Duration| time.as_millis().to_string();
         [
             ("depth", self.depth.map(|depth| depth.to_string())),
@@ -197,7 +191,7 @@ impl Limit {
             ("tc", self.clock.map(|clock| clock.to_string())),
         ]
         .into_iter()
-        .filter_map(|(key, value)| Some((key.to_owned(), value?)))
+        .filter_map(|(key, value)| Some(word(key, &value?)))
         .collect()
     }
 }
@@ -219,6 +213,16 @@ impl Words {
         Ok(Self(found))
     }
 
+    /// Splits a text at commas.
+    pub fn split_at_commas(text: &str) -> Result<Self> {
+        Self::split(&text.replace(',', " "))
+    }
+
+    /// The words of a recorded player's settings.
+    pub fn of(settings: &str) -> Result<Self> {
+        Self::split(settings).with_context(|| format!("settings '{settings}'"))
+    }
+
     /// The text under `key`.
     pub fn take_text(&mut self, key: &str) -> Option<String> {
         self.0.remove(key)
@@ -231,6 +235,11 @@ impl Words {
         Ok(Some(number))
     }
 
+    /// The number under `key`, which has to be there.
+    pub fn require<T: std::str::FromStr>(&mut self, key: &str) -> Result<T> {
+        self.take(key)?.with_context(|| format!("{key} is missing"))
+    }
+
     /// Fails if a word is left.
     pub fn all_taken(self) -> Result<()> {
         match self.0.keys().next() {
@@ -240,15 +249,15 @@ impl Words {
     }
 
     fn take_options(&mut self) -> BTreeMap<String, String> {
-        let (options, others) = std::mem::take(&mut self.0)
-            .into_iter()
-            .partition(|(key, _)| key.starts_with("option."));
+        let (mut options, mut others) = (BTreeMap::new(), BTreeMap::new());
+        for (key, value) in std::mem::take(&mut self.0) {
+            match key.strip_prefix("option.") {
+                Some(name) => options.insert(name.to_owned(), value),
+                None => others.insert(key, value),
+            };
+        }
         self.0 = others;
-        let options: BTreeMap<String, String> = options;
         options
-            .into_iter()
-            .map(|(key, value)| (key.trim_start_matches("option.").to_owned(), value))
-            .collect()
     }
 
     fn take_in_process(&mut self, limit: &Limit) -> Result<InProcessPlayer> {
@@ -396,10 +405,7 @@ mod tests {
             ("depth=x", "depth 'x': not a number"),
             ("depth=0", "depth: expected at least 1"),
             ("width=0", "width 0: expected 1 to 65536"),
-            (
-                "planner=selective threads=18446744073709551615",
-                "threads 18446744073709551615: expected 1 to 1024",
-            ),
+            ("threads=1025", "threads 1025: expected 1 to 1024"),
             ("hash=65537", "hash 65537: expected 1 to 65536"),
             ("noise=-1", "noise: expected 0 to 100"),
             ("cmd=stockfish", "a limit is missing"),
@@ -409,14 +415,8 @@ mod tests {
             ("tc=ten", "tc 'ten': expected SECONDS+INCREMENT"),
             ("noise=0.5 verify=1", "noise goes with verify=none alone"),
             ("verify=9", "verify '9': expected none, quiescence, 1, 2, 3, 4"),
-            (
-                "planner=selective set=width:3",
-                "set: 'width' is no parameter of the selective search",
-            ),
-            (
-                "planner=selective without=width",
-                "without: 'width' is no part of the selective search",
-            ),
+            ("set=width:3", "set: 'width' is no parameter of the selective search"),
+            ("without=width", "without: 'width' is no part of the selective search"),
             ("depth", "expected key=value"),
             ("'depth=1", "a quote is not closed"),
         ] {
@@ -432,19 +432,8 @@ mod tests {
         {
             assert_eq!(TimeControl::parse(text)?.to_string(), written);
         }
-        for text in [
-            "",
-            "ten",
-            "-1",
-            "0/10",
-            "40/",
-            "x/10",
-            "10+",
-            "10+-1",
-            "1e300",
-            "1e10",
-            "1+9223372036854775807",
-        ] {
+        let wrong = "ten -1 0/10 40/ x/10 10+ 10+-1 1e300 1e10 1+9223372036854775807";
+        for text in wrong.split(' ').chain([""]) {
             let error = TimeControl::parse(text).expect_err(text).to_string();
             assert!(error.contains("expected SECONDS+INCREMENT"), "{error}");
         }

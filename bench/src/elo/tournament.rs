@@ -1,5 +1,5 @@
-//! A match: every pairing plays every opening with both colours, several games at a time. The waits
-//! of its games for an encoder, and the batches of the encoders.
+//! A match: every pairing plays every opening with both colours, several games at a time. The
+//! batches of its encoders.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -201,32 +201,6 @@ impl Tournament<'_> {
 /// A thread's players by their participant index.
 type ThreadPlayers = HashMap<usize, Box<dyn Player>>;
 
-/// The mean wait per move of each game.
-#[derive(Default)]
-pub struct Waits(Vec<f64>);
-
-impl Waits {
-    /// Adds a game.
-    pub fn add(&mut self, Waited { time, moves }: Waited) {
-        if moves > 0 {
-            self.0.push(time.as_secs_f64() * 1000.0 / moves as f64);
-        }
-    }
-
-    /// The mean over all games, and the game that waited most; `None` if no game waited.
-    pub fn summary(&self) -> Option<String> {
-        let mean = self.0.iter().sum::<f64>() / self.0.len().max(1) as f64;
-        let most = self.0.iter().copied().fold(0.0, f64::max);
-        (mean > 0.0).then(|| {
-            let times = most / mean;
-            format!(
-                "waiting for the encoder: {mean:.1} ms a move; in the game that waited most \
-                 {most:.1} ms, {times:.2} times the mean"
-            )
-        })
-    }
-}
-
 const BATCHES_HEADER: &str = "weights,second,batches,searches,positions,largest\n";
 
 /// A line for each second in which an encoder had a batch: the batches that began in it, the mean
@@ -246,8 +220,6 @@ pub fn batches_csv<'a>(encoders: impl Iterator<Item = (&'a str, Vec<BatchSecond>
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
@@ -256,18 +228,5 @@ mod tests {
             BatchSecond { second: 7, batches: 4, requests: 10, positions: 30, largest: 16 };
         let text = batches_csv([("ab12", vec![second])].into_iter());
         assert_eq!(text, format!("{BATCHES_HEADER}ab12,7,4,2.5,7.5,16\n"));
-    }
-
-    #[test]
-    fn the_game_that_waits_most_is_compared_with_the_mean() {
-        let mut waits = Waits::default();
-        assert_eq!(waits.summary(), None);
-        let game = |ms, moves| Waited { time: Duration::from_millis(ms), moves };
-        waits.add(game(100, 10));
-        waits.add(game(600, 20));
-        waits.add(game(0, 0));
-        let summary = waits.summary().unwrap_or_default();
-        assert!(summary.contains(": 20.0 ms a move"), "{summary}");
-        assert!(summary.contains("most 30.0 ms, 1.50 times"), "{summary}");
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -64,6 +64,25 @@ pub struct GameRecord {
     /// Date and time of the start in UTC, in PGN's format.
     pub started: Option<(String, String)>,
     pub duration: Option<Duration>,
+}
+
+#[cfg(test)]
+impl GameRecord {
+    /// A game of which only the players and the result matter.
+    pub fn between(white: Name, black: Name, outcome: Outcome) -> Self {
+        Self {
+            white,
+            black,
+            opening: String::new(),
+            round: String::new(),
+            moves: Vec::new(),
+            outcome,
+            termination: String::new(),
+            reason: String::new(),
+            started: None,
+            duration: None,
+        }
+    }
 }
 
 impl GameRecord {
@@ -243,6 +262,12 @@ pub fn read_file(path: &Path) -> Result<Vec<GameRecord>> {
     let say = |bad: BadGame| say(format_args!("azimuth-bench: {}: {bad}; it is left out", name()));
     let read = games.with_context(name)?.into_iter();
     Ok(read.filter_map(|game| game.map_err(say).ok()).collect())
+}
+
+/// The games of several files, as [`read_file`] reads each.
+pub fn read_files(paths: &[PathBuf]) -> Result<Vec<GameRecord>> {
+    let games = paths.iter().map(|path| read_file(path)).collect::<Result<Vec<_>>>()?;
+    Ok(games.concat())
 }
 
 /// The games of a PGN text, or the reason why a game cannot be read. Unfinished games are skipped.

@@ -73,7 +73,7 @@ const SET: &str = "set ";
 
 /// Marks of the techniques that a player leaves out and of the parameters that are set.
 fn marks(player: &Name) -> Result<BTreeSet<String>> {
-    let mut words = Words::split(&player.settings).with_context(|| player.name.clone())?;
+    let mut words = Words::of(&player.settings)?;
     let mut list = |key: &str| words.take_text(key).unwrap_or_default();
     let (without, set) = (list("without"), list("set"));
     let names = |text: &str, before: &str| -> Vec<String> {
@@ -91,20 +91,20 @@ fn logistic_regression(
     scores: &DVector<f64>,
 ) -> Result<(DVector<f64>, DMatrix<f64>)> {
     ensure!(rows.nrows() > rows.ncols(), "{} games", rows.nrows());
+    let scaled = |factors: &DVector<f64>| {
+        DMatrix::from_fn(rows.nrows(), rows.ncols(), |i, j| rows[(i, j)] * factors[i])
+    };
     let mut values = DVector::zeros(rows.ncols());
     for _ in 0..STEPS {
         let expected = (rows * &values).map(|logit| 1.0 / (1.0 + (-logit).exp()));
         let slopes = expected.map(|p| p * (1.0 - p));
-        let weighted =
-            DMatrix::from_fn(rows.nrows(), rows.ncols(), |i, j| rows[(i, j)] * slopes[i]);
-        let curvature = (rows.transpose() * weighted).cholesky().context("no unique solution")?;
+        let curvature =
+            (rows.transpose() * scaled(&slopes)).cholesky().context("no unique solution")?;
         let errors = scores - &expected;
         let step = curvature.solve(&(rows.transpose() * &errors));
         values += &step;
         if step.amax() < 1e-10 {
-            let squares = errors.map(|error| error * error);
-            let spread =
-                DMatrix::from_fn(rows.nrows(), rows.ncols(), |i, j| rows[(i, j)] * squares[i]);
+            let spread = scaled(&errors.map(|error| error * error));
             let inverse = curvature.inverse();
             let covariance = &inverse * (rows.transpose() * spread) * &inverse;
             return Ok((values, covariance));
@@ -129,21 +129,6 @@ mod tests {
         Name { settings: words, ..Name::default() }
     }
 
-    fn game(white: Name, black: Name, outcome: Outcome) -> GameRecord {
-        GameRecord {
-            white,
-            black,
-            opening: String::new(),
-            round: String::new(),
-            moves: Vec::new(),
-            outcome,
-            termination: String::new(),
-            reason: String::new(),
-            started: None,
-            duration: None,
-        }
-    }
-
     /// Games between players that switch off any of three techniques, worth 60, 0 and -30 Elo.
     /// About half of the games between equal players are drawn.
     fn games(count: usize, random: &mut Xoshiro256PlusPlus) -> Vec<GameRecord> {
@@ -165,7 +150,7 @@ mod tests {
                 throw if throw < p + draw / 2.0 => Outcome::Draw,
                 _ => Outcome::BlackWins,
             };
-            games.push(game(white, black, outcome));
+            games.push(GameRecord::between(white, black, outcome));
         }
         games
     }
@@ -192,7 +177,7 @@ mod tests {
     fn what_cannot_be_told_apart_is_refused() {
         let pair = ["a", "b"];
         let games = [Outcome::WhiteWins, Outcome::BlackWins, Outcome::Draw]
-            .map(|outcome| game(player(&pair), player(&[]), outcome));
+            .map(|outcome| GameRecord::between(player(&pair), player(&[]), outcome));
         let games: Vec<&GameRecord> = games.iter().cycle().take(30).collect();
         let error = effects(&games).expect_err("a and b always go together");
         assert!(error.to_string().contains("too little to tell"), "{error:#}");

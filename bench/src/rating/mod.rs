@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use azimuth_cli::print_line;
 use sprt::WithError;
 
-use crate::games::record;
+use crate::games::record::read_files;
 
 pub use effects::effects;
 pub use model::{Rating, Ratings};
@@ -22,9 +22,7 @@ pub use standings::{Player, Standings};
 /// Prints the ratings of all games in `files`, with players of `known` rating, or the effect of
 /// each technique that some players leave out.
 pub fn run(files: &[PathBuf], known: &[(String, f64)], by_technique: bool) -> Result<()> {
-    let games: Vec<Vec<record::GameRecord>> =
-        files.iter().map(|file| record::read_file(file)).collect::<Result<_>>()?;
-    let games = games.concat();
+    let games = read_files(files)?;
     if by_technique {
         for effect in effects(&games.iter().collect::<Vec<_>>())? {
             print_line(format_args!(

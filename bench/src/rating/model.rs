@@ -53,12 +53,9 @@ impl Ratings {
     /// difference is then undetermined.
     pub fn of(standings: &Standings) -> Result<Self> {
         let known: Vec<Option<f64>> = standings.players.iter().map(|player| player.elo).collect();
-        let games = standings.games.iter().map(|(&(white, black), &results)| Games {
-            white,
-            black,
-            results: results.into(),
-        });
-        let mut games: Vec<Games> = games.collect();
+        let games = standings.games.iter();
+        let mut games: Vec<Games> =
+            games.map(|(&players, results)| Games::of(players, results)).collect();
         ensure!(!games.is_empty(), "no games to rate");
         if let Some(apart) = apart(&games, &known) {
             let name = &standings.players[apart].name;
@@ -71,13 +68,13 @@ impl Ratings {
         let mut scale = 1.0;
         let mut point = None;
         for _ in 0..SCALINGS {
-            let model = Model { games: &games, known: &known, scale, pinned: None };
-            let mut found = model.most_likely(point)?;
-            let next = scale_of(model.draw(&found).min(LARGEST_DRAW));
-            found.rows_mut(0, model.free()).scale_mut(scale / next);
+            let mut found = Model::new(&games, &known, scale).most_likely(point)?;
+            let free = found.len() - 2;
+            let next = scale_of(found[free + 1].min(LARGEST_DRAW));
+            found.rows_mut(0, free).scale_mut(scale / next);
             (point, scale) = (Some(found), next);
         }
-        let model = Model { games: &games, known: &known, scale, pinned: None };
+        let model = Model::new(&games, &known, scale);
         let point = model.most_likely(point)?;
         let players = (0..known.len())
             .map(|player| match known[player] {
@@ -85,7 +82,8 @@ impl Ratings {
                 None => model.interval(&point, player),
             })
             .collect::<Result<_>>()?;
-        Ok(Self { players, advantage: model.advantage(&point), draw: model.draw(&point) })
+        let (advantage, draw) = (point[point.len() - 2], point[point.len() - 1]);
+        Ok(Self { players, advantage, draw })
     }
 }
 
@@ -109,24 +107,18 @@ fn scale_of(draw: f64) -> f64 {
 struct Games {
     white: usize,
     black: usize,
-    results: Counts,
-}
-
-#[derive(Clone, Copy)]
-struct Counts {
     wins: f64,
     draws: f64,
     losses: f64,
 }
 
-impl From<Results> for Counts {
-    fn from(results: Results) -> Self {
-        let Results { wins, draws, losses } = results;
-        Self { wins: wins as f64, draws: draws as f64, losses: losses as f64 }
+impl Games {
+    fn of((white, black): (usize, usize), results: &Results) -> Self {
+        let [wins, draws, losses] =
+            [results.wins, results.draws, results.losses].map(|count| count as f64);
+        Self { white, black, wins, draws, losses }
     }
-}
 
-impl Counts {
     fn total(&self) -> f64 {
         self.wins + self.draws + self.losses
     }
@@ -157,25 +149,26 @@ fn add_prior(games: &mut Vec<Games>, players: usize) {
     let real = games.clone();
     for player in 0..players {
         let own = || real.iter().filter(|game| game.white == player || game.black == player);
-        let total: f64 = own().map(|game| game.results.total()).sum();
+        let total: f64 = own().map(Games::total).sum();
         for game in own() {
-            let draws = PRIOR_DRAWS / 2.0 * game.results.total() / total;
-            let results = Counts { wins: 0.0, draws, losses: 0.0 };
-            games.push(Games { results, ..*game });
-            games.push(Games { white: game.black, black: game.white, results });
+            let draws = PRIOR_DRAWS / 2.0 * game.total() / total;
+            let drawn = Games { wins: 0.0, draws, losses: 0.0, ..*game };
+            games.push(drawn);
+            games.push(Games { white: game.black, black: game.white, ..drawn });
         }
     }
 }
 
-/// The posterior as a function of the free parameters: ratings of players that are neither known
-/// nor pinned, then advantage and draw.
+/// The posterior as a function of the free parameters: ratings that are not fixed, then advantage
+/// and draw.
 struct Model<'a> {
     games: &'a [Games],
-    known: &'a [Option<f64>],
+    /// The ratings that are fixed, in the model's units.
+    fixed: Vec<Option<f64>>,
     /// Elo per unit of the model's ratings.
     scale: f64,
-    /// A player whose model rating is fixed.
-    pinned: Option<(usize, f64)>,
+    /// Whether the mean rating has a prior, because no rating is known.
+    is_centred: bool,
 }
 
 /// Value, gradient and negated second derivatives of the logarithm of the posterior.
@@ -185,57 +178,41 @@ struct Shape {
     information: DMatrix<f64>,
 }
 
-impl Model<'_> {
-    fn is_free(&self, player: usize) -> bool {
-        self.known[player].is_none() && self.pinned.is_none_or(|(pinned, _)| pinned != player)
+impl<'a> Model<'a> {
+    fn new(games: &'a [Games], known: &[Option<f64>], scale: f64) -> Self {
+        let fixed = known.iter().map(|elo| elo.map(|elo| elo / scale)).collect();
+        Self { games, fixed, scale, is_centred: known.iter().all(Option::is_none) }
     }
 
     /// Index of each player's rating among the free parameters.
     fn places(&self) -> Vec<Option<usize>> {
         let mut next = 0..;
-        (0..self.known.len()).map(|p| self.is_free(p).then(|| next.next()).flatten()).collect()
+        self.fixed.iter().map(|fixed| if fixed.is_none() { next.next() } else { None }).collect()
     }
 
-    fn free(&self) -> usize {
-        (0..self.known.len()).filter(|&player| self.is_free(player)).count()
-    }
-
-    fn rating(&self, point: &DVector<f64>, places: &[Option<usize>], player: usize) -> f64 {
-        match (places[player], self.known[player], self.pinned) {
-            (Some(place), _, _) => point[place],
-            (None, Some(elo), _) => elo / self.scale,
-            (None, None, Some((_, rating))) => rating,
-            (None, None, None) => unreachable!("a player is free, known or pinned"),
-        }
-    }
-
-    fn advantage(&self, point: &DVector<f64>) -> f64 {
-        point[self.free()]
-    }
-
-    fn draw(&self, point: &DVector<f64>) -> f64 {
-        point[self.free() + 1]
+    fn ratings(&self, point: &DVector<f64>) -> Vec<f64> {
+        let mut free = point.iter().copied();
+        self.fixed.iter().filter_map(|fixed| fixed.or_else(|| free.next())).collect()
     }
 
     fn start(&self) -> DVector<f64> {
-        let known: Vec<f64> = self.known.iter().flatten().copied().collect();
-        let mean = known.iter().sum::<f64>() / (known.len().max(1) as f64 * self.scale);
-        let mut point = DVector::from_element(self.free() + 2, mean);
-        point[self.free()] = 0.0;
-        point[self.free() + 1] = 50.0;
+        let fixed: Vec<f64> = self.fixed.iter().flatten().copied().collect();
+        let mean = fixed.iter().sum::<f64>() / fixed.len().max(1) as f64;
+        let free = self.fixed.len() - fixed.len();
+        let mut point = DVector::from_element(free + 2, mean);
+        (point[free], point[free + 1]) = (0.0, 50.0);
         point
     }
 
     fn shape(&self, point: &DVector<f64>) -> Shape {
-        let (size, places) = (point.len(), self.places());
-        let (advantage, draw) = (self.free(), self.free() + 1);
+        let (size, places, ratings) = (point.len(), self.places(), self.ratings(point));
+        let (advantage, draw) = (size - 2, size - 1);
         let mut value = 0.0;
         let mut gradient = DVector::zeros(size);
         let mut information = DMatrix::zeros(size, size);
         for game in self.games {
-            let rating = |player| self.rating(point, &places, player);
-            let x = rating(game.white) - rating(game.black) + point[advantage];
-            let term = Term::of(&game.results, x, point[draw]);
+            let x = ratings[game.white] - ratings[game.black] + point[advantage];
+            let term = Term::of(game, x, point[draw]);
             value += term.value;
             // Derivatives of x by the free parameters.
             let of_x =
@@ -259,9 +236,7 @@ impl Model<'_> {
             gradient[parameter] -= precision * point[parameter];
             information[(parameter, parameter)] += precision;
         }
-        if self.known.iter().all(Option::is_none) {
-            let ratings: Vec<f64> =
-                (0..self.known.len()).map(|player| self.rating(point, &places, player)).collect();
+        if self.is_centred {
             let count = ratings.len() as f64;
             let mean = ratings.iter().sum::<f64>() / count;
             value -= CENTRE * mean * mean / 2.0;
@@ -323,8 +298,9 @@ impl Model<'_> {
         for side in [-1, 1] {
             let mut rest = Some(point.clone().remove_row(place));
             for step in 0..=POINTS {
-                let pinned = Some((player, at(side * step)));
-                let model = Model { pinned, ..*self };
+                let mut fixed = self.fixed.clone();
+                fixed[player] = Some(at(side * step));
+                let model = Model { fixed, ..*self };
                 let found = model.most_likely(rest)?;
                 let shape = model.shape(&found);
                 let volume = factor(shape.information)?.ln_determinant();
@@ -386,9 +362,9 @@ struct Term {
 impl Term {
     /// A draw's likelihood is that of a win times that of a loss times `10^(2 draw / 400) - 1`, so
     /// it counts as both.
-    fn of(results: &Counts, x: f64, draw: f64) -> Self {
-        let wins = results.wins + results.draws;
-        let losses = results.losses + results.draws;
+    fn of(games: &Games, x: f64, draw: f64) -> Self {
+        let wins = games.wins + games.draws;
+        let losses = games.losses + games.draws;
         let (win, loss) = (Logistic::at(x - draw), Logistic::at(-x - draw));
         // Of 10^(2 draw / 400) - 1.
         let exponent = 2.0 * UNIT * draw;
@@ -396,12 +372,12 @@ impl Term {
         let slope = 2.0 * UNIT / gap;
         let bend = -slope * slope * (-exponent).exp();
         Self {
-            value: wins * win.value + losses * loss.value + results.draws * (exponent + gap.ln()),
+            value: wins * win.value + losses * loss.value + games.draws * (exponent + gap.ln()),
             x: wins * win.slope - losses * loss.slope,
-            draw: -wins * win.slope - losses * loss.slope + results.draws * slope,
+            draw: -wins * win.slope - losses * loss.slope + games.draws * slope,
             x_x: wins * win.bend + losses * loss.bend,
             x_draw: -wins * win.bend + losses * loss.bend,
-            draw_draw: wins * win.bend + losses * loss.bend + results.draws * bend,
+            draw_draw: wins * win.bend + losses * loss.bend + games.draws * bend,
         }
     }
 }
@@ -532,15 +508,12 @@ mod tests {
             let rating = ratings.players[0];
             let scale = scale_of(ratings.draw);
             let mut games: Vec<Games> = both
-                .iter()
-                .map(|&((white, black), [wins, draws, losses])| Games {
-                    white,
-                    black,
-                    results: Results { wins, draws, losses }.into(),
+                .map(|(players, [wins, draws, losses])| {
+                    Games::of(players, &Results { wins, draws, losses })
                 })
-                .collect();
+                .into();
             add_prior(&mut games, 2);
-            let model = Model { games: &games, known: &known, scale, pinned: None };
+            let model = Model::new(&games, &known, scale);
             let best = model.shape(&model.most_likely(None)?).value;
             let densities: Vec<(f64, f64)> = (0..150)
                 .map(|i| {
@@ -564,34 +537,6 @@ mod tests {
         Ok(())
     }
 
-    #[test]
-    fn derivatives_are_those_of_the_likelihood() {
-        let results = Counts { wins: 3.0, draws: 2.5, losses: 1.0 };
-        let (x, draw, step) = (40.0, 60.0, 1e-3);
-        let at = |x, draw| Term::of(&results, x, draw);
-        let slope = |above: f64, below: f64| (above - below) / (2.0 * step);
-        let (right, left) = (at(x + step, draw), at(x - step, draw));
-        let (up, down) = (at(x, draw + step), at(x, draw - step));
-        let here = at(x, draw);
-        for (found, expected) in [
-            (here.x, slope(right.value, left.value)),
-            (here.draw, slope(up.value, down.value)),
-            (here.x_x, slope(right.x, left.x)),
-            (here.x_draw, slope(up.x, down.x)),
-            (here.draw_draw, slope(up.draw, down.draw)),
-        ] {
-            assert!(
-                (found - expected).abs() < 1e-6 * expected.abs().max(1e-3),
-                "{found} {expected}"
-            );
-        }
-        let win = Logistic::at(x - draw).value.exp();
-        let loss = Logistic::at(-x - draw).value.exp();
-        let one_draw = Counts { wins: 0.0, draws: 1.0, losses: 0.0 };
-        let constant = 1.0 - win - loss;
-        assert!((Term::of(&one_draw, x, draw).value.exp() - constant).abs() < 1e-12);
-    }
-
     /// fastchess 1.8.2 played these games and reports Elo -56.07 +/- 49.24 (by pairs).
     #[test]
     fn fastchess_rates_its_games_the_same() -> Result<()> {
@@ -603,10 +548,7 @@ mod tests {
         let by_pairs = pairs.logistic_elo().context("mixed results")?;
         assert!((by_pairs.value + 56.07).abs() < 0.005 && (by_pairs.error - 49.24).abs() < 0.005);
 
-        let player = |standings: &Standings, name: &str| {
-            standings.players.iter().position(|player| player.name == name).context("not found")
-        };
-        let [azimuth, stockfish] = [player(&standings, names[0])?, player(&standings, names[1])?];
+        let [azimuth, stockfish] = names.map(|name| standings.find(name).expect("it played"));
         standings.players[stockfish].elo = Some(1700.0);
         let rating = Ratings::of(&standings)?.players[azimuth];
         // Two virtual draws in 202 games reduce the difference by one part in a hundred.

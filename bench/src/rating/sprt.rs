@@ -4,8 +4,9 @@
 
 use std::str::FromStr;
 
-use anyhow::{Context, Result, bail, ensure};
-use serde::{Deserialize, Serialize};
+use anyhow::{Result, bail, ensure};
+
+use crate::elo::settings::Words;
 
 /// Replaces a count of zero, so that every score remains possible.
 const UNSEEN: f64 = 1e-3;
@@ -99,34 +100,17 @@ impl FromStr for Sprt {
     type Err = anyhow::Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let (mut elo0, mut elo1, mut alpha, mut beta) = (None, None, 0.05, 0.05);
-        let mut model = EloModel::Normalized;
-        for part in text.split(',') {
-            let (name, value) =
-                part.split_once('=').with_context(|| format!("'{part}': expected name=value"))?;
-            let number = || -> Result<f64> {
-                let number: Option<f64> = value.parse().ok();
-                number
-                    .filter(|number| number.is_finite())
-                    .with_context(|| format!("{name} '{value}': not a number"))
-            };
-            match name {
-                "elo0" => elo0 = Some(number()?),
-                "elo1" => elo1 = Some(number()?),
-                "alpha" => alpha = number()?,
-                "beta" => beta = number()?,
-                "model" => {
-                    model = match value {
-                        "logistic" => EloModel::Logistic,
-                        "normalized" => EloModel::Normalized,
-                        _ => bail!("model '{value}': expected logistic or normalized"),
-                    }
-                }
-                _ => bail!("unknown '{name}', expected elo0, elo1, alpha, beta, model"),
-            }
-        }
-        let elo0 = elo0.context("elo0 is missing")?;
-        let elo1 = elo1.context("elo1 is missing")?;
+        let mut words = Words::split_at_commas(text)?;
+        let (elo0, elo1): (f64, f64) = (words.require("elo0")?, words.require("elo1")?);
+        let alpha: f64 = words.take("alpha")?.unwrap_or(0.05);
+        let beta: f64 = words.take("beta")?.unwrap_or(0.05);
+        let model = match words.take_text("model").as_deref() {
+            None | Some("normalized") => EloModel::Normalized,
+            Some("logistic") => EloModel::Logistic,
+            Some(other) => bail!("model '{other}': expected logistic or normalized"),
+        };
+        words.all_taken()?;
+        ensure!(elo0.is_finite() && elo1.is_finite(), "elo0 and elo1 have to be finite");
         ensure!(elo0 < elo1, "elo0 {elo0} has to be less than elo1 {elo1}");
         let rate = |rate: f64| rate > 0.0 && rate < 0.5;
         ensure!(rate(alpha) && rate(beta), "alpha and beta have to be between 0 and 0.5");
@@ -164,8 +148,7 @@ fn likeliest_with_deviations(found: [f64; 5], deviations: f64) -> [f64; 5] {
 /// The contribution of each score to `mean - 1/2 - deviations * standard deviation`, linearised at
 /// `distribution`.
 fn tangent(distribution: [f64; 5], deviations: f64) -> [f64; 5] {
-    let mean = weighted(distribution, SCORES);
-    let variance = weighted(distribution, SCORES.map(|score| (score - mean).powi(2)));
+    let (mean, variance) = moments(distribution);
     let deviation = variance.sqrt();
     SCORES.map(|score| {
         let distance = (mean - score) / deviation;
@@ -173,8 +156,13 @@ fn tangent(distribution: [f64; 5], deviations: f64) -> [f64; 5] {
     })
 }
 
-fn weighted(probabilities: [f64; 5], values: [f64; 5]) -> f64 {
-    probabilities.iter().zip(values).map(|(p, value)| p * value).sum()
+/// Mean and variance of a distribution of scores.
+fn moments(distribution: [f64; 5]) -> (f64, f64) {
+    let expected = |values: [f64; 5]| -> f64 {
+        distribution.iter().zip(values).map(|(p, value)| p * value).sum()
+    };
+    let mean = expected(SCORES);
+    (mean, expected(SCORES.map(|score| (score - mean).powi(2))))
 }
 
 /// `found / (1 + x gains)` with the x for which the mean of `gains` is zero. The mean decreases
@@ -207,7 +195,7 @@ pub const NORMAL_95: f64 = 1.959_963_984_540_054;
 const NORMALIZED: f64 = 800.0 / std::f64::consts::LN_10;
 
 /// Number of pairs by the first player's points: 0, 0.5, 1, 1.5, 2.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pentanomial(pub [u64; 5]);
 
 /// A value with the half-width of its 95% interval.
@@ -222,25 +210,17 @@ impl Pentanomial {
         self.0.iter().sum()
     }
 
-    /// Mean of the pairs' scores, in [0, 1].
-    pub fn mean(&self) -> f64 {
-        let total = self.pairs() as f64;
-        SCORES.iter().zip(self.0).map(|(score, count)| score * count as f64 / total).sum()
-    }
-
-    /// Variance of a pair's score.
-    pub fn variance(&self) -> f64 {
-        let (total, mean) = (self.pairs() as f64, self.mean());
-        let part = |(score, count): (&f64, u64)| (score - mean).powi(2) * count as f64 / total;
-        SCORES.iter().zip(self.0).map(part).sum()
+    /// Mean and variance of a pair's score, which is in [0, 1].
+    fn moments(&self) -> (f64, f64) {
+        moments(self.0.map(|count| count as f64 / self.pairs() as f64))
     }
 
     /// Elo difference of the logistic model, with its error; `None` if every pair was won, every
     /// pair was lost, or there are no pairs.
     pub fn logistic_elo(&self) -> Option<WithError> {
-        let mean = self.mean();
+        let (mean, variance) = self.moments();
         (mean > 0.0 && mean < 1.0).then_some(())?;
-        let spread = NORMAL_95 * (self.variance() / self.pairs() as f64).sqrt();
+        let spread = NORMAL_95 * (variance / self.pairs() as f64).sqrt();
         let ends =
             [mean + spread, mean - spread].map(|score| logistic(score.clamp(1e-6, 1.0 - 1e-6)));
         Some(WithError { value: logistic(mean), error: (ends[0] - ends[1]) / 2.0 })
@@ -249,11 +229,12 @@ impl Pentanomial {
     /// Normalized Elo: the score in standard deviations of one game (van den Bergh, "Normalized
     /// Elo", 2020), with its error; `None` if all pairs have the same score.
     pub fn normalized_elo(&self) -> Option<WithError> {
-        let game_deviation = (2.0 * self.variance()).sqrt();
+        let (mean, variance) = self.moments();
+        let game_deviation = (2.0 * variance).sqrt();
         (game_deviation > 0.0).then_some(())?;
         let elo = |score: f64| (score - 0.5) / game_deviation * NORMALIZED;
-        let spread = NORMAL_95 * (self.variance() / self.pairs() as f64).sqrt();
-        Some(WithError { value: elo(self.mean()), error: elo(0.5 + spread) })
+        let spread = NORMAL_95 * (variance / self.pairs() as f64).sqrt();
+        Some(WithError { value: elo(mean), error: elo(0.5 + spread) })
     }
 }
 
@@ -366,7 +347,7 @@ mod tests {
             ("elo0=x,elo1=5", "elo0 'x': not a number"),
             ("elo0=0,elo1=5,alpha=0", "between 0 and 0.5"),
             ("elo0=0,elo1=5,model=normal", "expected logistic or normalized"),
-            ("elo0=0,elo1=5,gamma=1", "unknown 'gamma'"),
+            ("elo0=0,elo1=5,gamma=1", "unknown setting 'gamma'"),
         ] {
             let error = text.parse::<Sprt>().expect_err(text).to_string();
             assert!(error.contains(part), "{error}");

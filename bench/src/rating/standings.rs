@@ -74,7 +74,7 @@ impl Standings {
     }
 
     fn player(&mut self, name: &str, elo: Option<f64>) -> usize {
-        if let Some(found) = self.players.iter().position(|player| player.name == name) {
+        if let Some(found) = self.find(name) {
             let known = &mut self.players[found].elo;
             *known = known.or(elo);
             return found;
@@ -83,10 +83,16 @@ impl Standings {
         self.players.len() - 1
     }
 
+    /// Index of the player with this name.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.players.iter().position(|player| player.name == name)
+    }
+
     /// Pairs of the two named players, from the first one's view.
     pub fn pairs(&self, names: [&str; 2]) -> Pentanomial {
-        let find = |name: &str| self.players.iter().position(|player| player.name == name);
-        let [Some(one), Some(other)] = names.map(find) else { return Pentanomial::default() };
+        let [Some(one), Some(other)] = names.map(|name| self.find(name)) else {
+            return Pentanomial::default();
+        };
         self.pairs.get(&(one, other)).copied().unwrap_or_default()
     }
 
@@ -151,18 +157,8 @@ mod tests {
 
     fn game(white: &str, black: &str, opening: &str, outcome: Outcome) -> GameRecord {
         let name = |name: &str| Name { name: name.to_owned(), ..Name::default() };
-        GameRecord {
-            white: name(white),
-            black: name(black),
-            opening: opening.to_owned(),
-            round: String::new(),
-            moves: Vec::new(),
-            outcome,
-            termination: String::new(),
-            reason: String::new(),
-            started: None,
-            duration: None,
-        }
+        let opening = opening.to_owned();
+        GameRecord { opening, ..GameRecord::between(name(white), name(black), outcome) }
     }
 
     #[test]

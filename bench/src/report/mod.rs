@@ -4,13 +4,12 @@
 mod documents;
 mod plots;
 mod results;
-mod rival_results;
 mod rivals;
 mod sources;
 mod strength;
 mod tables;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_cli::print_line;
@@ -24,6 +23,9 @@ use strength::{Strength, effects_table, summary, variants_table};
 
 use crate::wdl;
 
+/// Folder of the results and of the plots.
+const RESULTS: &str = "bench/results";
+
 /// The documents of this repository that contain tables.
 const DOCUMENTS: [&str; 4] =
     ["README.md", "bench/RESULTS.md", "docs/limited-strength.md", "rivals/README.md"];
@@ -34,26 +36,20 @@ const DOCUMENTS: [&str; 4] =
 /// feeds.
 #[derive(Args)]
 pub struct ResultsReport {
-    /// Folder of the results and of the plots.
-    #[arg(long, default_value = "bench/results")]
-    results: PathBuf,
-    /// Document with tables between `<!-- report:NAME -->` and `<!-- report:end -->`; may be
-    /// repeated.
-    #[arg(long = "document", value_name = "FILE", default_values = DOCUMENTS)]
-    documents: Vec<PathBuf>,
     /// Change nothing, and fail if a table or plot is out of date.
     #[arg(long)]
     check: bool,
 }
 
 pub fn run(arguments: &ResultsReport) -> Result<()> {
-    let results = Results::read(&arguments.results)?;
+    let folder = Path::new(RESULTS);
+    let results = Results::read(folder)?;
     let players = &results.players;
     let of_kind = |kind| Strength::of(&results.matches, kind);
     let strength = of_kind(Kind::Beam)?;
     let limited = Strength::of_levels(&results.matches, &players.alone)?;
     let (timed, gauntlet) = (of_kind(Kind::Timed)?, of_kind(Kind::Gauntlet)?);
-    let (rivals, parts) = (of_kind(Kind::Rivals)?, of_kind(Kind::Parts)?);
+    let rivals = of_kind(Kind::Rivals)?;
     let fits = wdl_fits(&results)?;
     let mut plots = vec![
         (
@@ -75,7 +71,6 @@ pub fn run(arguments: &ResultsReport) -> Result<()> {
         ("timed", timed.timed_table()),
         ("gauntlet", gauntlet.gauntlet_table(&players.shipped)),
         ("rivals", rivals_table(&results.rivals, &rivals, players)),
-        ("parts", parts.parts_table(&players.complete)),
         ("effects", effects_table(&results.matches)?),
         ("levels", limited.level_table()?),
         ("neighbours", limited.neighbour_table()?),
@@ -89,13 +84,12 @@ pub fn run(arguments: &ResultsReport) -> Result<()> {
         ("metrics", tables::metrics(&results.metrics)?),
     ];
     let mut files: Vec<(PathBuf, String)> = Vec::new();
-    for document in &arguments.documents {
-        let name = || format!("'{}'", document.display());
+    for document in DOCUMENTS {
+        let name = || format!("'{document}'");
         let before = std::fs::read_to_string(document).with_context(name)?;
-        files.push((document.clone(), with_tables(&before, &tables).with_context(name)?));
+        files.push((document.into(), with_tables(&before, &tables).with_context(name)?));
     }
-    let plots = plots.into_iter().map(|(name, plot)| (arguments.results.join(name), plot));
-    files.extend(plots);
+    files.extend(plots.into_iter().map(|(name, plot)| (folder.join(name), plot)));
     for (path, text) in files {
         let current = std::fs::read_to_string(&path).is_ok_and(|found| found == text);
         if arguments.check {
@@ -116,8 +110,6 @@ fn wdl_fits(results: &Results) -> Result<Vec<wdl::Fit>> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use azimuth_search::WdlModel;
 
     use super::*;

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
 
-use super::rival_results::RivalResults;
+use super::rivals::RivalResults;
 use super::sources::{Kind, Players, Sources};
 use crate::accuracy::AccuracyResults;
 use crate::games::record;

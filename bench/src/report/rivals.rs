@@ -1,20 +1,47 @@
-//! The table of the rivals.
+//! Stored measurements of the rivals (the other systems of the documents), and their table.
 
 use std::fmt::Write;
 
-use super::rival_results::{RivalResults, Tau};
+use serde::Deserialize;
+
 use super::sources::Players;
 use super::strength::Strength;
 use super::tables::header;
 use crate::plot::grouped;
 
+/// The output of `azimuth-rivals tau --json`.
+#[derive(Deserialize)]
+pub struct RivalResults {
+    /// The rival's name, or `azimuth-` with the name of the weights.
+    rival: String,
+    /// Kendall's tau-b on each set of positions.
+    taus: Vec<Tau>,
+    /// Positions per second in a search.
+    per_second: f64,
+    /// Number of parameters.
+    parameters: u64,
+    /// Number of training examples, counting repetitions.
+    examples: u64,
+    /// Training time in seconds.
+    seconds: f64,
+}
+
+/// Kendall's tau-b on a set of positions, with its 95% interval.
+#[derive(Deserialize)]
+struct Tau {
+    /// Name of the set.
+    data: String,
+    tau: f64,
+    low: f64,
+    high: f64,
+}
+
 /// Kendall's tau as reported in the document (004, section 4.2).
 const REPORTED: [(&str, f64); 4] =
     [("policy", 0.508), ("twohead", 0.476), ("value", 0.7435), ("nnue", 0.0273)];
 
-/// The sets of labelled positions in `rivals/positions`, with their columns.
-const POSITIONS: [(&str, &str); 2] =
-    [("depth-10", "tau, played on"), ("human-depth-10", "tau, human games")];
+/// The sets of labelled positions in `rivals/positions`, in the order of their columns.
+const POSITIONS: [&str; 2] = ["depth-10", "human-depth-10"];
 
 /// Number of columns about a rival's rating.
 const RATED: usize = 3;
@@ -22,22 +49,11 @@ const RATED: usize = 3;
 /// Training, size, tau, speed and strength of each rival, strongest first.
 pub fn rivals_table(rivals: &[RivalResults], strength: &Strength<'_>, players: &Players) -> String {
     let opponents = &players.rivals_opponents;
-    let against: Vec<String> = opponents.iter().map(|name| format!("against {name}")).collect();
-    let columns = [
-        "rival",
-        "learned from",
-        "in",
-        "numbers",
-        POSITIONS[0].1,
-        POSITIONS[1].1,
-        "document's tau",
-        "positions/s",
-        "Elo",
-        "95% interval",
-        "games",
-    ];
-    let columns = columns.into_iter().chain(against.iter().map(String::as_str));
-    let mut text = header(&columns.collect::<Vec<_>>());
+    let against: String = opponents.iter().map(|name| format!(" | against {name}")).collect();
+    let mut text = header(&format!(
+        "rival | learned from | in | numbers | tau, played on | tau, human games | document's tau \
+         | positions/s | Elo | 95% interval | games{against}"
+    ));
     let elo = |rival: &RivalResults| {
         strength.player(&rival.rival).map_or(f64::MIN, |player| strength.rating(player).elo)
     };
@@ -52,7 +68,7 @@ pub fn rivals_table(rivals: &[RivalResults], strength: &Strength<'_>, players: &
             _ => [format!("{} examples", grouped(*examples)), format!("{:.0} min", seconds / 60.0)],
         };
         let numbers = if *parameters == 0 { String::new() } else { grouped(*parameters) };
-        let [played_on, human] = POSITIONS.map(|(data, _)| {
+        let [played_on, human] = POSITIONS.map(|data| {
             let tau = taus.iter().find(|tau| tau.data == data);
             tau.map_or(String::new(), |Tau { tau, low, high, .. }| {
                 format!("{tau:.3} ({low:.3} to {high:.3})")
@@ -69,13 +85,7 @@ pub fn rivals_table(rivals: &[RivalResults], strength: &Strength<'_>, players: &
             text.push('\n');
             continue;
         };
-        let rating = strength.rating(player);
-        let games = strength.games(player);
-        let _ = write!(
-            text,
-            " {:.0} | {:.0} to {:.0} | {games} |",
-            rating.elo, rating.low, rating.high
-        );
+        let _ = write!(text, " {} |", strength.rating_cells(player));
         for opponent in opponents {
             let score = strength.player(opponent).map(|other| strength.score(player, other));
             let score = score.map_or(String::new(), |score| format!("{:.1}%", score * 100.0));

@@ -34,8 +34,6 @@ pub enum Kind {
     Timed,
     /// Against engines with published ratings.
     Gauntlet,
-    /// The selective search against itself with one technique switched off.
-    Parts,
     /// Designed matches: every player switches off several techniques.
     Effects,
     /// The rivals: the other systems of the project's documents.
@@ -74,8 +72,6 @@ pub struct Metrics {
 pub struct Players {
     /// Players of the beam's games that use the selective search.
     pub alone: BTreeSet<String>,
-    /// Players with all techniques.
-    pub complete: BTreeSet<String>,
     /// The beams as shipped that their variants play against.
     pub beams: Vec<String>,
     /// Opponents of the rivals that get a column each.
@@ -144,7 +140,6 @@ mod tests {
         others = []
         [players]
         alone = []
-        complete = []
         beams = []
         rivals-opponents = ["x", "y"]
         shipped = {}

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use anyhow::{Context, Result};
-use azimuth::uci::Level;
+use anyhow::Result;
+use azimuth::uci::{Knowledge, Level};
 use azimuth_search::PlannerKind;
 use azimuth_search::names::named;
 
@@ -73,9 +73,7 @@ impl<'a> Strength<'a> {
         let ratings = (!own.is_empty()).then(|| Ratings::of(&standings)).transpose()?;
         let mut beams = BTreeMap::new();
         for player in own.iter().flat_map(|game| [&game.white, &game.black]) {
-            let place = standings.players.iter().position(|known| known.name == player.name);
-            let place = place.context("every player is in the standings")?;
-            if let Some(beam) = beam_of(player)? {
+            if let Some((place, beam)) = standings.find(&player.name).zip(beam_of(player)?) {
                 beams.insert(place, beam);
             }
         }
@@ -92,25 +90,23 @@ impl<'a> Strength<'a> {
 
     /// Ratings by depth, with or without verification, beside the paper's.
     pub fn depth_table(&self, verified: bool) -> String {
-        let label = |beam: &Beam| match beam.verify.as_str() {
-            NO_VERIFICATION => beam.depth.to_string(),
-            verify => format!("{}, verify {verify}", beam.depth),
-        };
-        let beams = self.paper_beams(verified).into_iter();
-        let rows: Vec<Row> = beams.map(|row| Row::of(row, label)).collect();
-        self.ratings_table("depth", &rows, true)
+        let mut text = header(&format!("depth | {RATING} | paper: small | paper: base"));
+        for (Beam { depth, verify, .. }, player) in self.paper_beams(verified) {
+            let label = match verify.as_str() {
+                NO_VERIFICATION => depth.to_string(),
+                verify => format!("{depth}, verify {verify}"),
+            };
+            let paper = PAPER.iter().find(|(known, _)| *known == depth);
+            let paper =
+                paper.map_or(" | ".to_owned(), |(_, [small, base])| format!("{small} | {base}"));
+            let _ = writeln!(text, "{} {paper} |", self.rating_row(&label, player));
+        }
+        text
     }
 
     /// Ratings of the selective search alone, beside the beam that it verifies.
     pub fn alone_table(&self, alone: &BTreeSet<String>) -> String {
-        let players = self.standings.players.iter().enumerate();
-        let alone = players.filter(|(_, player)| alone.contains(&player.name));
-        let row = |(player, known): (usize, &Player)| Row {
-            label: known.name.clone(),
-            depth: None,
-            player,
-        };
-        self.ratings_table("player", &alone.map(row).collect::<Vec<_>>(), false)
+        self.ratings_table("player", self.named(|player| alone.contains(&player.name)))
     }
 
     /// Ratings of the beam without verification, a row for each width and a column for each
@@ -119,9 +115,8 @@ impl<'a> Strength<'a> {
         let beams = self.rated(|beam| beam.verify == NO_VERIFICATION);
         let widths: BTreeSet<usize> = beams.iter().map(|(beam, _)| beam.width).collect();
         let depths: BTreeSet<u32> = beams.iter().map(|(beam, _)| beam.depth).collect();
-        let mut columns = vec!["width".to_owned()];
-        columns.extend(depths.iter().map(|depth| format!("depth {depth}")));
-        let mut text = header(&columns.iter().map(String::as_str).collect::<Vec<_>>());
+        let titles: String = depths.iter().map(|depth| format!(" | depth {depth}")).collect();
+        let mut text = header(&format!("width{titles}"));
         for &width in &widths {
             let _ = write!(text, "| {width} |");
             for &depth in &depths {
@@ -143,17 +138,14 @@ impl<'a> Strength<'a> {
     /// Ratings of the levels of limited strength, weakest first.
     pub fn level_table(&self) -> Result<String> {
         let levels = self.levels()?.into_iter();
-        let rows: Vec<Row> = levels
-            .map(|(level, player)| Row { label: level_label(&level), depth: None, player })
-            .collect();
-        Ok(self.ratings_table("search", &rows, false))
+        let rows = levels.map(|(level, player)| (level_label(&level), player));
+        Ok(self.ratings_table("search", rows.collect()))
     }
 
     /// Matches of every level against the next one of the same search, and against the levels of
     /// the other search.
     pub fn neighbour_table(&self) -> Result<String> {
-        let columns = ["level", "against", "won, lost, drawn", "score", "Elo difference"];
-        let mut text = header(&columns);
+        let mut text = header("level | against | won, lost, drawn | score | Elo difference");
         let levels = self.levels()?;
         for (place, (low, weaker)) in levels.iter().enumerate() {
             let mut same = levels[place + 1..].iter().filter(|it| it.0.planner == low.planner);
@@ -186,44 +178,39 @@ impl<'a> Strength<'a> {
 
     /// Ratings of all players whose rating is not given.
     pub fn timed_table(&self) -> String {
+        let mut rows = self.named(|player| player.elo.is_none());
+        rows.sort();
+        self.ratings_table("player", rows)
+    }
+
+    /// The players that are `wanted`, each in a row with its name.
+    fn named(&self, wanted: impl Fn(&Player) -> bool) -> Vec<Row> {
         let players = self.standings.players.iter().enumerate();
-        let ours = players.filter(|(_, player)| player.elo.is_none());
-        let mut rows: Vec<Row> = ours
-            .map(|(player, known)| Row { label: known.name.clone(), depth: None, player })
-            .collect();
-        rows.sort_by(|a, b| a.label.cmp(&b.label));
-        self.ratings_table("player", &rows, false)
+        let wanted = players.filter(|(_, known)| wanted(known));
+        wanted.map(|(player, known)| (known.name.clone(), player)).collect()
     }
 
     /// Rows of the program as shipped, with the labels of its players.
     fn shipped(&self, labels: &BTreeMap<String, String>) -> Vec<Row> {
-        let players = self.standings.players.iter().enumerate();
-        let shipped = players.filter_map(|(player, known)| {
-            let label = labels.get(&known.name)?.clone();
-            Some(Row { label, depth: None, player })
-        });
-        shipped.collect()
+        let rows = self.named(|player| labels.contains_key(&player.name)).into_iter();
+        rows.map(|(name, player)| (labels[&name].clone(), player)).collect()
     }
 
     /// The beam of the paper's width at its greatest depth, with and without verification.
     fn deepest_beams(&self) -> Vec<Row> {
-        let label = |beam: &Beam| {
-            let Beam { width, depth, verify, .. } = beam;
-            match verify.as_str() {
-                NO_VERIFICATION => {
-                    format!("the beam as the paper has it, width {width}, depth {depth}")
-                }
-                _ => format!("the beam, width {width}, depth {depth}, verified"),
+        let row = |(Beam { width, depth, verify }, player): (Beam, usize)| match verify.as_str() {
+            NO_VERIFICATION => {
+                (format!("the beam as the paper has it, width {width}, depth {depth}"), player)
             }
+            _ => (format!("the beam, width {width}, depth {depth}, verified"), player),
         };
         let deepest = [true, false].into_iter().filter_map(|kind| self.paper_beams(kind).pop());
-        deepest.map(|row| Row::of(row, label)).collect()
+        deepest.map(row).collect()
     }
 
     /// Azimuth's score against every opponent, and the rating that follows from it.
     pub fn gauntlet_table(&self, shipped: &BTreeMap<String, String>) -> String {
-        let columns = ["player", "Elo", "95% interval", "games", "Azimuth's score against it"];
-        let mut text = header(&columns);
+        let mut text = header("player | Elo | 95% interval | games | Azimuth's score against it");
         let players = self.standings.players.iter();
         let own = players.clone().position(|player| shipped.contains_key(&player.name));
         let mut rows: Vec<(Rating, usize)> =
@@ -240,30 +227,6 @@ impl<'a> Strength<'a> {
             };
             let name = self.name(player);
             let _ = writeln!(text, "| {name} | {elo:.0} | {interval} | {games} | {score} |");
-        }
-        text
-    }
-
-    /// The rating difference between a complete player and its variants that lack a technique,
-    /// largest first. A row names the technique that the variant lacks.
-    pub fn parts_table(&self, complete: &BTreeSet<String>) -> String {
-        let columns = ["technique", "won, lost, drawn", "score", "Elo difference"];
-        let mut rows: Vec<[usize; 2]> = self
-            .standings
-            .pairings()
-            .into_iter()
-            .map(|(one, other)| match complete.contains(self.name(other)) {
-                true => [other, one],
-                false => [one, other],
-            })
-            .collect();
-        let score = |&[one, other]: &[usize; 2]| self.standings.between(one, other).score();
-        rows.sort_by(|a, b| score(b).total_cmp(&score(a)));
-        let mut text = header(&columns);
-        for [one, other] in rows {
-            let name = self.name(other);
-            let technique = name.split_once(" without ").map_or(name, |(_, technique)| technique);
-            push_pairing(&mut text, &self.standings, [one, other], &[technique]);
         }
         text
     }
@@ -293,12 +256,7 @@ impl<'a> Strength<'a> {
 
     /// Index of the player with this name.
     pub fn player(&self, name: &str) -> Option<usize> {
-        self.standings.players.iter().position(|player| player.name == name)
-    }
-
-    /// Number of games of a player.
-    pub fn games(&self, player: usize) -> u64 {
-        self.standings.total(player).games()
+        self.standings.find(name)
     }
 
     /// The score of one player against another, in [0, 1].
@@ -314,48 +272,44 @@ impl<'a> Strength<'a> {
         }
     }
 
-    /// Rows of players, with their scores against the opponents of known rating.
-    fn ratings_table(&self, title: &str, rows: &[Row], beside_paper: bool) -> String {
-        let mut columns = vec![title, "Elo", "95% interval", "games", "score against"];
-        if beside_paper {
-            columns.extend(["paper: small", "paper: base"]);
-        }
-        let mut text = header(&columns);
-        for Row { label, depth, player } in rows {
-            let (rating, total) = (self.rating(*player), self.standings.total(*player));
-            let _ = write!(
-                text,
-                "| {label} | {:.0} | {:.0} to {:.0} | {} |",
-                rating.elo,
-                rating.low,
-                rating.high,
-                total.games()
-            );
-            let scores: Vec<String> = (0..self.standings.players.len())
-                .filter(|&opponent| self.standings.players[opponent].elo.is_some())
-                .filter(|&opponent| self.standings.between(*player, opponent).games() > 0)
-                .map(|opponent| {
-                    let score = self.standings.between(*player, opponent).score();
-                    format!("{}: {:.1}%", self.name(opponent), score * 100.0)
-                })
-                .collect();
-            let _ = write!(text, " {} |", scores.join(", "));
-            if beside_paper {
-                let paper = PAPER.iter().find(|(known, _)| Some(*known) == *depth);
-                let _ = match paper {
-                    Some((_, [small, base])) => write!(text, " {small} | {base} |"),
-                    None => write!(text, " | |"),
-                };
-            }
-            text.push('\n');
+    /// Cells with a player's rating, its interval and the number of games.
+    pub fn rating_cells(&self, player: usize) -> String {
+        let Rating { elo, low, high, .. } = self.rating(player);
+        let games = self.standings.total(player).games();
+        format!("{elo:.0} | {low:.0} to {high:.0} | {games}")
+    }
+
+    fn ratings_table(&self, title: &str, rows: Vec<Row>) -> String {
+        let mut text = header(&format!("{title} | {RATING}"));
+        for (label, player) in rows {
+            let _ = writeln!(text, "{}", self.rating_row(&label, player));
         }
         text
     }
+
+    /// A player's rating, and its scores against the opponents of known rating.
+    fn rating_row(&self, label: &str, player: usize) -> String {
+        let scores: Vec<String> = (0..self.standings.players.len())
+            .filter(|&opponent| self.standings.players[opponent].elo.is_some())
+            .filter(|&opponent| self.standings.between(player, opponent).games() > 0)
+            .map(|opponent| {
+                let score = self.standings.between(player, opponent).score();
+                format!("{}: {:.1}%", self.name(opponent), score * 100.0)
+            })
+            .collect();
+        format!("| {label} | {} | {} |", self.rating_cells(player), scores.join(", "))
+    }
 }
+
+/// A row of a table of ratings: its label, and the player.
+type Row = (String, usize);
+
+/// The titles of the columns of [`Strength::rating_row`], without that of the label.
+const RATING: &str = "Elo | 95% interval | games | score against";
 
 /// The effect of each technique in the designed matches.
 pub fn effects_table(matches: &[Match]) -> Result<String> {
-    let mut text = header(&["technique", "Elo", "file"]);
+    let mut text = header("technique | Elo | file");
     for played in matches.iter().filter(|played| played.kind == Kind::Effects) {
         for effect in effects(&played.games.iter().collect::<Vec<_>>())? {
             let _ = writeln!(
@@ -371,7 +325,7 @@ pub fn effects_table(matches: &[Match]) -> Result<String> {
 /// Variants of the beam against the players in `originals`, for each of these the best first.
 /// Players with different times never meet, so they have no common ratings.
 pub fn variants_table(matches: &[Match], originals: &[String]) -> String {
-    let mut text = header(&["variant", "won, lost, drawn", "score", "Elo difference"]);
+    let mut text = header("variant | won, lost, drawn | score | Elo difference");
     let played = matches.iter().filter(|played| played.kind == Kind::BeamTime);
     let standings = Standings::of(played.flat_map(|played| &played.games));
     let name = |player: usize| standings.players[player].name.as_str();
@@ -401,30 +355,14 @@ pub fn summary(
     beams: &Strength<'_>,
     shipped: &BTreeMap<String, String>,
 ) -> String {
-    let mut text = header(&["Azimuth", "Elo", "95% interval", "games"]);
+    let mut text = header("Azimuth | Elo | 95% interval | games");
     let shipped = timed.iter().map(|&matches| (matches, matches.shipped(shipped)));
     for (matches, rows) in shipped.chain([(beams, beams.deepest_beams())]) {
-        for Row { label, player, .. } in rows {
-            let Rating { elo, low, high, .. } = matches.rating(player);
-            let games = matches.standings.total(player).games();
-            let _ = writeln!(text, "| {label} | {elo:.0} | {low:.0} to {high:.0} | {games} |");
+        for (label, player) in rows {
+            let _ = writeln!(text, "| {label} | {} |", matches.rating_cells(player));
         }
     }
     text
-}
-
-/// A row of a table of ratings.
-struct Row {
-    label: String,
-    /// The depth at which the row is compared with the paper.
-    depth: Option<u32>,
-    player: usize,
-}
-
-impl Row {
-    fn of((beam, player): (Beam, usize), label: impl Fn(&Beam) -> String) -> Self {
-        Self { label: label(&beam), depth: Some(beam.depth), player }
-    }
 }
 
 /// Adds the row of a pairing, which begins with `cells`.
@@ -452,8 +390,7 @@ fn push_pairing(
 }
 
 fn beam_of(player: &Name) -> Result<Option<Beam>> {
-    let context = || format!("settings '{}'", player.settings);
-    let mut words = Words::split(&player.settings).with_context(context)?;
+    let mut words = Words::of(&player.settings)?;
     // Earlier games name a mode: `tree`, or `global` for a search that was removed.
     if words.take_text("mode").is_some_and(|mode| mode != "tree") {
         return Ok(None);
@@ -465,15 +402,14 @@ fn beam_of(player: &Name) -> Result<Option<Beam>> {
 
 /// The level of limited strength that a player's settings name; `None` for another engine.
 fn level_of(player: &Name) -> Result<Option<Level>> {
-    let context = || format!("settings '{}'", player.settings);
-    let mut words = Words::split(&player.settings).with_context(context)?;
+    let mut words = Words::of(&player.settings)?;
     let planner = match words.take_text("planner") {
         Some(name) => named("planner", &name)?,
         None if words.take_text("width").is_some() => PlannerKind::Beam,
         None => return Ok(None),
     };
     let (nodes, noise) = (words.take("nodes")?, words.take("noise")?.unwrap_or(0.0));
-    Ok(Some(Level { planner, nodes, noise, table_pieces: 0 }))
+    Ok(Some(Level { planner, nodes, noise, knowledge: Knowledge::NONE }))
 }
 
 /// A level in words.
@@ -487,6 +423,8 @@ fn level_label(level: &Level) -> String {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+
+    use anyhow::Context;
 
     use super::super::results::Results;
     use super::*;

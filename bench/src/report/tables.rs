@@ -13,9 +13,8 @@ use crate::wdl::Fit;
 
 /// Speed of each encoder at its fastest batch size.
 pub fn encoders(runs: &[SpeedResults]) -> String {
-    let columns =
-        ["encoder", "device", "limit, GFLOP/s", "MFLOP", "batch", "positions/s", "of the limit"];
-    let mut text = header(&columns);
+    let mut text =
+        header("encoder | device | limit, GFLOP/s | MFLOP | batch | positions/s | of the limit");
     for run in runs {
         let Machine { device, precision, limit, .. } = &run.machine;
         for speed in fastest(&run.encoders) {
@@ -52,7 +51,7 @@ fn fastest(speeds: &[EncoderSpeed]) -> Vec<&EncoderSpeed> {
 /// Speed of each encoder at its fastest batch size, in the fastest precision of its device, and time
 /// per move of the beam in a game.
 pub fn speed_summary(runs: &[SpeedResults]) -> String {
-    let mut text = header(&["encoder", "device", "positions/s", "a move of the beam, depth 6"]);
+    let mut text = header("encoder | device | positions/s | a move of the beam, depth 6");
     for run in runs.iter().filter(|run| run.machine.precision != "f32" || run.machine.threads == 1)
     {
         for speed in fastest(&run.encoders) {
@@ -75,18 +74,10 @@ pub fn speed_summary(runs: &[SpeedResults]) -> String {
 
 /// Time per move at the greatest depth, on single positions and in a game.
 pub fn searches(runs: &[SpeedResults]) -> String {
-    let columns = [
-        "encoder",
-        "device",
-        "depth",
-        "ms a move",
-        "scored",
-        "scored/s",
-        "of the encoder alone",
-        "in a game: ms a move",
-        "not scored again",
-    ];
-    let mut text = header(&columns);
+    let mut text = header(
+        "encoder | device | depth | ms a move | scored | scored/s | of the encoder alone \
+         | in a game: ms a move | not scored again",
+    );
     for run in runs {
         let Machine { device, precision, .. } = &run.machine;
         for search in &run.searches {
@@ -126,10 +117,8 @@ pub fn accuracies(runs: &[AccuracyResults]) -> String {
 pub fn suites(suites: &[SuiteResults]) -> String {
     let depths = suites.iter().flat_map(|suite| suite.depths.iter().map(|rate| rate.depth)).max();
     let depths: Vec<u32> = (1..=depths.unwrap_or(0)).collect();
-    let titles: Vec<String> = depths.iter().map(|depth| format!("depth {depth}")).collect();
-    let mut columns = vec!["suite", "planner", "problems"];
-    columns.extend(titles.iter().map(String::as_str));
-    let mut text = header(&columns);
+    let titles: String = depths.iter().map(|depth| format!(" | depth {depth}")).collect();
+    let mut text = header(&format!("suite | planner | problems{titles}"));
     for suite in suites {
         let problems = suite.depths.first().map_or(0, |rate| rate.rate.problems);
         let _ = write!(text, "| {} | {} | {} |", suite.suite, suite.planner, grouped(problems));
@@ -145,7 +134,7 @@ pub fn suites(suites: &[SuiteResults]) -> String {
 
 /// Problems solved in a fixed time.
 pub fn timed_suites(suites: &[TimedSuite]) -> String {
-    let mut text = header(&["suite", "problems", "planner", "ms a move", "solved"]);
+    let mut text = header("suite | problems | planner | ms a move | solved");
     for TimedSuite { suite, planner, milliseconds, rate } in suites {
         let (problems, solved) = (grouped(rate.problems), solved(rate));
         let _ = writeln!(text, "| {suite} | {problems} | {planner} | {milliseconds} | {solved} |");
@@ -163,23 +152,17 @@ fn solved(rate: &Rate) -> String {
 
 /// Held-out metrics, by weights.
 pub fn metrics(all: &[(String, serde_json::Value)]) -> Result<String> {
-    const COLUMNS: [(&str, &str); 5] = [
-        ("tau", "Kendall tau-b"),
-        ("spearman", "Spearman"),
-        ("sibling", "sibling accuracy"),
-        ("r2", "R²"),
-        ("ece", "calibration error"),
-    ];
-    let mut columns = vec!["weights", "positions"];
-    columns.extend(COLUMNS.map(|(_, title)| title));
-    let mut text = header(&columns);
+    let mut text = header(
+        "weights | positions | Kendall tau-b | Spearman | sibling accuracy | R² \
+         | calibration error",
+    );
     for (weights, value) in all {
         let number = |key: &str| {
             let number = value[key].as_f64();
             number.with_context(|| format!("metrics of '{weights}': '{key}' is missing"))
         };
         let _ = write!(text, "| {weights} | {} |", grouped(number("positions")? as u64));
-        for (key, _) in COLUMNS {
+        for key in ["tau", "spearman", "sibling", "r2", "ece"] {
             let _ = write!(text, " {:.4} |", number(key)?);
         }
         text.push('\n');
@@ -189,16 +172,10 @@ pub fn metrics(all: &[(String, serde_json::Value)]) -> Result<String> {
 
 /// How well the chances to win, draw and lose fit the games: one row for each planner.
 pub fn chances(fits: &[Fit]) -> String {
-    let columns = [
-        "planner",
-        "games",
-        "scores",
-        "log loss, constant draws",
-        "log loss, fitted",
-        "Brier score, constant draws",
-        "Brier score, fitted",
-    ];
-    let mut text = header(&columns);
+    let mut text = header(
+        "planner | games | scores | log loss, constant draws | log loss, fitted \
+         | Brier score, constant draws | Brier score, fitted",
+    );
     for Fit { planner, games, held_out, quality, before, .. } in fits {
         let _ = writeln!(
             text,
@@ -214,8 +191,8 @@ pub fn chances(fits: &[Fit]) -> String {
     text
 }
 
-/// The first two lines of a Markdown table.
-pub fn header(columns: &[&str]) -> String {
-    let rule = "|---".repeat(columns.len());
-    format!("| {} |\n{rule}|\n", columns.join(" | "))
+/// The first two lines of a Markdown table. ` | ` separates the titles of its columns.
+pub fn header(titles: &str) -> String {
+    let rule = "|---".repeat(titles.split(" | ").count());
+    format!("| {titles} |\n{rule}|\n")
 }

@@ -12,16 +12,16 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use azimuth_cli::print_line;
 use azimuth_network::replace_file::{check_output, replace_file};
-use azimuth_search::BeamSettings;
-use azimuth_search::inference::device_name;
+use azimuth_search::inference::{Worker, device_name};
 use azimuth_search::model::Model;
+use azimuth_search::{Beam, BeamSettings, PlannerSettings, Resources};
 use candle_core::{DType, Device, Tensor};
 use clap::Args;
 use results::{DepthSpeed, EncoderSpeed, Machine, SearchSpeed, SpeedResults};
-use search::{Round, Setting};
+use search::Round;
 use subject::Subject;
 
-use crate::device::DeviceArguments;
+use crate::device::{DeviceArguments, start_worker};
 
 /// Measure the speed of encoders (positions per second by batch size), the time per move by depth,
 /// and the share of the machine's limit that each reaches.
@@ -36,9 +36,6 @@ pub struct Speed {
     /// Batch sizes in positions, separated by commas.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 16, 64, 256, 1024])]
     batch: Vec<usize>,
-    /// Beam width: number of moves kept at each node.
-    #[arg(long, default_value_t = 3)]
-    width: usize,
     /// Maximum search depth, in plies.
     #[arg(long, default_value_t = 6)]
     depth: u32,
@@ -68,14 +65,11 @@ pub fn run(arguments: &Speed) -> Result<()> {
         limits.push(machine_limit(machine.limit_size, &device, dtype)?);
     }
     machine.limit = median(limits);
+    let Machine { processor, threads, precision, limit_size: size, .. } = &machine;
     print_line(format_args!(
-        "{} {} on {}, {} threads: product of {} x {} matrices {:.1} GFLOP/s",
+        "{} {precision} on {processor}, {threads} threads: product of {size} x {size} matrices \
+         {:.1} GFLOP/s",
         machine.device,
-        machine.precision,
-        machine.processor,
-        machine.threads,
-        machine.limit_size,
-        machine.limit_size,
         machine.limit / 1e9
     ))?;
     let (mut encoders, mut searches) = (Vec::new(), Vec::new());
@@ -141,6 +135,9 @@ struct Bench<'a> {
     limit: f64,
 }
 
+/// The score cache of the measured searches, and their threads.
+const RESOURCES: Resources = Resources { hash_mb: 16, threads: 1 };
+
 /// A depth whose round takes longer than this is measured once, and no deeper one is measured.
 const LONGEST_ROUND: Duration = Duration::from_secs(20);
 
@@ -185,7 +182,6 @@ impl Bench<'_> {
     }
 
     fn search(&self) -> Result<SearchSpeed> {
-        let roots = positions::roots()?;
         let mut depths: Vec<DepthSpeed> = Vec::new();
         let mut game = None;
         for depth in 1..=self.arguments.depth {
@@ -195,31 +191,29 @@ impl Bench<'_> {
                 break;
             }
             if depth == self.arguments.depth {
-                let speed = self.setting(depth).game()?;
+                let (_worker, mut beam) = self.beam(depth)?;
+                let speed = search::game(&mut beam, depth)?;
                 print_line(format_args!(
-                    "{} in a game, depth {depth}: {:.2} ms a move, {:.0} looked at, {:.0} scored, \
-                     {:.1}% cache and transposition hits",
+                    "{} in a game, depth {depth}: {:.2} ms a move, {:.0} scored, {:.1}% not scored \
+                     again",
                     self.subject.name,
                     speed.milliseconds,
-                    speed.looked_at,
                     speed.scored,
                     speed.hits * 100.0
                 ))?;
                 game = Some(speed);
             }
         }
-        Ok(SearchSpeed {
-            encoder: self.subject.name.clone(),
-            width: self.arguments.width,
-            positions: roots.len(),
-            depths,
-            game,
-        })
+        Ok(SearchSpeed { encoder: self.subject.name.clone(), depths, game })
     }
 
-    fn setting(&self, depth: u32) -> Setting<'_> {
-        let beam = BeamSettings { width: self.arguments.width, depth, ..BeamSettings::PAPER };
-        Setting { weights: &self.subject.weights, device: self.device, dtype: self.dtype, beam }
+    /// A beam that searches to `depth`, and the worker that serves it.
+    fn beam(&self, depth: u32) -> Result<(Worker, Beam)> {
+        let worker = start_worker(self.subject.weights.clone(), self.device, self.dtype)?;
+        let beam = BeamSettings { depth, ..BeamSettings::PAPER };
+        let settings = PlannerSettings { beam, ..PlannerSettings::default() };
+        let beam = Beam::new(&worker, &settings, RESOURCES)?;
+        Ok((worker, beam))
     }
 
     /// The median round at a depth, and whether greater depths would take too long.
@@ -228,12 +222,12 @@ impl Bench<'_> {
         let boards = positions::leaves(&roots);
         let mut model = self.built()?;
         let batch = model.attributes().recommended_batch;
-        let setting = self.setting(depth);
         let (mut rounds, mut alone) = (Vec::<Round>::new(), Vec::new());
         let mut last = false;
         for _ in 0..self.arguments.rounds.max(1) {
             alone.push(search::measured_throughput(&mut model, &boards, batch)?);
-            let round = setting.round(&roots)?;
+            let (_worker, mut beam) = self.beam(depth)?;
+            let round = search::round(&mut beam, &roots)?;
             last |= round.time > LONGEST_ROUND;
             rounds.push(round);
             if last {
@@ -244,30 +238,19 @@ impl Bench<'_> {
         let round = rounds[rounds.len() / 2];
         let moves = roots.len() as f64;
         let scored_per_second = round.scored as f64 / round.time.as_secs_f64();
-        let busy = round.busy.as_secs_f64();
         let speed = DepthSpeed {
             depth,
             milliseconds: round.time.as_secs_f64() * 1e3 / moves,
-            looked_at: round.looked_at as f64 / moves,
             scored: round.scored as f64 / moves,
-            transpositions: 1.0 - round.scored as f64 / round.looked_at as f64,
             scored_per_second,
             of_encoder: scored_per_second / median(alone),
-            of_limit: scored_per_second * self.subject.operations(&boards) / self.limit,
-            overlap: (busy > 0.0).then(|| (1.0 - round.waited.as_secs_f64() / busy).max(0.0)),
         };
-        let overlap = speed
-            .overlap
-            .map_or(String::new(), |share| format!(", {:.0}% of it overlapped", share * 100.0));
         print_line(format_args!(
-            "{}, width {}, depth {depth}: {:.2} ms a move, {:.0} looked at, {:.0} scored, {:.1}% \
-             transpositions, {scored_per_second:.0} scored/s, {:.0}% of the encoder alone{overlap}",
+            "{}, depth {depth}: {:.2} ms a move, {:.0} scored, {scored_per_second:.0} scored/s, \
+             {:.0}% of the encoder alone",
             self.subject.name,
-            self.arguments.width,
             speed.milliseconds,
-            speed.looked_at,
             speed.scored,
-            speed.transpositions * 100.0,
             speed.of_encoder * 100.0
         ))?;
         Ok((speed, last))

@@ -40,9 +40,7 @@ pub struct EncoderSpeed {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct SearchSpeed {
     pub encoder: String,
-    pub width: usize,
-    /// Number of positions searched, each with an empty cache.
-    pub positions: usize,
+    /// Searches of the positions, each with an empty cache.
     pub depths: Vec<DepthSpeed>,
     /// Moves of a game of the search against itself; the cache is kept between moves.
     pub game: Option<GameSpeed>,
@@ -53,28 +51,17 @@ pub struct SearchSpeed {
 pub struct DepthSpeed {
     pub depth: u32,
     pub milliseconds: f64,
-    pub looked_at: f64,
     pub scored: f64,
-    /// Share of the visited positions that had already been scored in the same search, or whose
-    /// value is exact.
-    pub transpositions: f64,
     pub scored_per_second: f64,
     /// `scored_per_second` relative to the encoder alone in the same rounds.
     pub of_encoder: f64,
-    /// `scored_per_second` in operations, as a share of the machine's limit.
-    pub of_limit: f64,
-    /// Share of the encoder's time in which the search worked too; `None` if the search runs the
-    /// encoder itself.
-    pub overlap: Option<f64>,
 }
 
 /// Means per move in a game.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct GameSpeed {
     pub depth: u32,
-    pub moves: usize,
     pub milliseconds: f64,
-    pub looked_at: f64,
     pub scored: f64,
     /// Share of the visited positions that did not have to be scored.
     pub hits: f64,

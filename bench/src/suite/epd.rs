@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use azimuth_chess::position::Position;
+use azimuth_chess::position::{Position, split_operations};
 use azimuth_chess::san::parse_move;
 use cozy_chess::Move;
 
@@ -53,16 +53,10 @@ pub fn read(path: &Path) -> Result<Vec<Problem>> {
 }
 
 fn problem(line: &str) -> Result<Problem> {
-    let mut rest = line.trim();
-    let mut fields = Vec::new();
-    for _ in 0..4 {
-        let (field, others) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        fields.push(field);
-        rest = others.trim_start();
-    }
-    let position = Position::from_fen(&fields.join(" "))?;
+    let (fen, rest) = split_operations(line);
+    let position = Position::from_fen(&fen)?;
     let (mut best, mut avoid, mut graded) = (Vec::new(), Vec::new(), Vec::new());
-    for operation in operations(rest) {
+    for operation in operations(&rest) {
         let (name, operand) = operation.split_once(char::is_whitespace).unwrap_or((operation, ""));
         match name {
             "bm" => best = moves(&position, operand)?,
@@ -89,7 +83,7 @@ fn operations(text: &str) -> Vec<&str> {
 }
 
 fn moves(position: &Position, operand: &str) -> Result<Vec<Move>> {
-    operand.split_whitespace().map(|san| read_move(position, san)).collect()
+    operand.split_whitespace().map(|san| parse_move(position, san)).collect()
 }
 
 /// Reads `"f5=10, Be5+=2"`. The last `=` separates, because promotions contain one too.
@@ -98,14 +92,9 @@ fn grades(position: &Position, operand: &str) -> Result<Vec<(Move, u32)>> {
         let (san, points) =
             part.trim().rsplit_once('=').with_context(|| format!("'{part}': not a grade"))?;
         let points = points.parse().ok().with_context(|| format!("'{part}': not a grade"))?;
-        Ok((read_move(position, san)?, points))
+        Ok((parse_move(position, san)?, points))
     });
     graded.collect()
-}
-
-/// A move in SAN, with or without its check or mate sign and its annotation.
-fn read_move(position: &Position, san: &str) -> Result<Move> {
-    parse_move(position, san.trim_end_matches(['+', '#', '!', '?']))
 }
 
 #[cfg(test)]

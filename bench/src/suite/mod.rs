@@ -51,18 +51,15 @@ pub struct Suite {
     /// to search.
     #[arg(long, value_enum, default_value_t = BeamSettings::default().verify)]
     verify: BeamVerify,
-    /// Total size of the caches and tables, in megabytes.
-    #[arg(long, default_value_t = 16)]
-    hash: usize,
-    /// Use only the first N problems of each file [default: all].
-    #[arg(long)]
-    first: Option<usize>,
     /// Also write the results to this JSON file.
     #[arg(long)]
     json: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArguments,
 }
+
+/// The caches and tables of each search, in megabytes, and its threads.
+const RESOURCES: Resources = Resources { hash_mb: 16, threads: 1 };
 
 /// Solves the problems, prints one line per depth or file, and writes the JSON.
 pub fn run(arguments: &Suite) -> Result<()> {
@@ -93,8 +90,7 @@ pub fn run(arguments: &Suite) -> Result<()> {
 fn by_depth(arguments: &Suite, worker: &Worker) -> Result<Vec<SuiteResults>> {
     let mut all = Vec::new();
     for file in &arguments.files {
-        let problems = Problems::read(file, arguments.first.unwrap_or(usize::MAX))?;
-        let suite = file_name(file);
+        let (suite, problems) = (file_name(file), Problems::read(file)?);
         let mut depths = Vec::new();
         for depth in 1..=arguments.depth {
             let limits = Limits { depth: Some(depth), ..Limits::default() };
@@ -112,8 +108,7 @@ fn timed(arguments: &Suite, worker: &Worker, milliseconds: u64) -> Result<Vec<Ti
     let end = Duration::from_millis(milliseconds);
     let limits = Limits { time: Some(TimeLimit { soft: end, hard: end }), ..Limits::default() };
     for file in &arguments.files {
-        let problems = Problems::read(file, arguments.first.unwrap_or(usize::MAX))?;
-        let suite = file_name(file);
+        let (suite, problems) = (file_name(file), Problems::read(file)?);
         let rate = problems.solve(&mut *solver(arguments, worker)?, &limits)?;
         let planner = described(arguments);
         print_line(format_args!("{suite}, {planner}, {milliseconds} ms: {rate}"))?;
@@ -123,8 +118,7 @@ fn timed(arguments: &Suite, worker: &Worker, milliseconds: u64) -> Result<Vec<Ti
 }
 
 fn solver(arguments: &Suite, worker: &Worker) -> Result<Box<dyn Planner>> {
-    let resources = Resources { hash_mb: arguments.hash, threads: 1 };
-    settings(arguments).build(arguments.planner, worker, resources, None)
+    settings(arguments).build(arguments.planner, worker, RESOURCES, None)
 }
 
 fn settings(arguments: &Suite) -> PlannerSettings {
@@ -159,17 +153,12 @@ enum Problems {
 }
 
 impl Problems {
-    /// The first `count` problems of a file.
-    fn read(path: &Path, count: usize) -> Result<Self> {
+    fn read(path: &Path) -> Result<Self> {
         let name = file_name(path);
-        if name.ends_with(".csv") || name.ends_with(".csv.zst") {
-            let mut puzzles = puzzles::read(path)?;
-            puzzles.truncate(count);
-            return Ok(Self::Puzzles(puzzles));
-        }
-        let mut problems = epd::read(path)?;
-        problems.truncate(count);
-        Ok(Self::Epd(problems))
+        Ok(match name.ends_with(".csv") || name.ends_with(".csv.zst") {
+            true => Self::Puzzles(puzzles::read(path)?),
+            false => Self::Epd(epd::read(path)?),
+        })
     }
 
     fn solve(&self, solver: &mut dyn Planner, limits: &Limits) -> Result<Rate> {

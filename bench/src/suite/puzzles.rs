@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::pgn::decompressed;
-use azimuth_chess::position::Position;
+use azimuth_chess::position::{Ending, Position};
 use cozy_chess::Move;
 
 /// Positions with the only correct move, in order.
@@ -23,9 +23,7 @@ impl Puzzle {
             if mv == *expected {
                 continue;
             }
-            let mut after = position.clone();
-            after.play(mv);
-            return Ok(!after.has_legal_move() && !after.board().checkers().is_empty());
+            return Ok(matches!(position.after(mv).ending(), Some(Ending::Checkmate { .. })));
         }
         Ok(true)
     }

@@ -140,12 +140,6 @@ pub struct Predicted {
     pub chances: [f64; 3],
 }
 
-impl Predicted {
-    pub fn new(scored: ScoredMove, chances: [f64; 3]) -> Self {
-        Self { scored, chances }
-    }
-}
-
 /// The chances if draws are a constant share of `2 p (1 - p)`, the chance that two games with win
 /// probability `p` and no draws end differently.
 pub fn constant_draws(centipawns: i32) -> [f64; 3] {
@@ -285,7 +279,7 @@ mod tests {
             |result| ScoredMove { centipawns: 0, material: 60, result, game: 0, opening: 0 };
         let chances = [0.5, 0.25, 0.25];
         let results = [GameResult::Win, GameResult::Draw].map(scored);
-        let found = quality(&results.map(|scored| Predicted::new(scored, chances)));
+        let found = quality(&results.map(|scored| Predicted { scored, chances }));
         let log_loss = -(0.5f64.ln() + 0.25f64.ln()) / 2.0;
         // 0.25 + 0.0625 + 0.0625 and 0.25 + 0.5625 + 0.0625.
         assert!((found.log_loss - log_loss).abs() < 1e-12 && (found.brier - 0.625).abs() < 1e-12);

@@ -15,7 +15,7 @@ use clap::{Args, ValueEnum};
 use fit::{Predicted, Quality, chart, constant_draws, fit, quality};
 use samples::{ScoredMove, samples};
 
-use crate::games::record::{GameRecord, read_file};
+use crate::games::record::{GameRecord, read_files};
 use crate::plot::grouped;
 
 /// Fit the chances to win, draw and lose to the scores of each planner in its games, and test the
@@ -50,10 +50,7 @@ pub struct Fit {
 }
 
 pub fn run(arguments: &Wdl) -> Result<()> {
-    let mut games = Vec::new();
-    for file in &arguments.files {
-        games.extend(read_file(file)?);
-    }
+    let games = read_files(&arguments.files)?;
     let fits = fits(&games.iter().collect::<Vec<_>>())?;
     ensure!(!fits.is_empty(), "no game has scores of the verified beam or the selective search");
     for fit in &fits {
@@ -91,10 +88,15 @@ impl Fit {
             let (tested, others): (Vec<ScoredMove>, Vec<ScoredMove>) =
                 moves.iter().partition(|scored| fold(scored) == number);
             let model = fit(&others)?;
-            let chances = |scored: &ScoredMove| model.chances(scored.centipawns, scored.material);
-            held_out.extend(tested.into_iter().map(|it| Predicted::new(it, chances(&it))));
+            held_out.extend(tested.into_iter().map(|scored| {
+                let chances = model.chances(scored.centipawns, scored.material);
+                Predicted { scored, chances }
+            }));
         }
-        let constant = |it: &ScoredMove| Predicted::new(*it, constant_draws(it.centipawns));
+        let constant = |&scored: &ScoredMove| {
+            let chances = constant_draws(scored.centipawns);
+            Predicted { scored, chances }
+        };
         let before = quality(&moves.iter().map(constant).collect::<Vec<_>>());
         let games = moves.iter().map(|scored| scored.game).collect::<BTreeSet<_>>().len();
         let quality = quality(&held_out);

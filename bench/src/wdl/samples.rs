@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use azimuth_chess::pgn::Outcome;
 use azimuth_chess::position::Position;
 use azimuth_chess::san::parse_move;
@@ -60,8 +60,7 @@ pub fn samples(games: &[&GameRecord], planner: PlannerKind) -> Result<Vec<Scored
 
 /// Whether a player is this planner as it ships, at any limit.
 fn plays_as(player: &Name, planner: PlannerKind) -> Result<bool> {
-    let context = || format!("settings '{}'", player.settings);
-    let mut words = Words::split(&player.settings).with_context(context)?;
+    let mut words = Words::of(&player.settings)?;
     let mut has = |key: &str| words.take_text(key).is_some();
     if ["noise", "without", "set"].iter().any(|key| has(key)) {
         return Ok(false);
@@ -121,20 +120,13 @@ mod tests {
         let player = |settings: &str| Name { settings: settings.to_owned(), ..Name::default() };
         let selective = "engine=x planner=selective hash=16 nodes=100";
         let game = |white: &str, black: &str| GameRecord {
-            white: player(white),
-            black: player(black),
             opening: "4k3/8/8/8/8/8/4P3/4K2R w K - 0 1".to_owned(),
-            round: String::new(),
             moves: vec![
                 mv("e4", Evaluation::Centipawns(500)),
                 mv("Kd7", Evaluation::Centipawns(450)),
                 mv("O-O", Evaluation::Mate(20)),
             ],
-            outcome: Outcome::WhiteWins,
-            termination: String::new(),
-            reason: String::new(),
-            started: None,
-            duration: None,
+            ..GameRecord::between(player(white), player(black), Outcome::WhiteWins)
         };
         let both = game(selective, selective);
         let one = GameRecord {

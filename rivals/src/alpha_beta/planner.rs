@@ -57,7 +57,7 @@ impl<J: Judge> Planner for AlphaBeta<J> {
             return Ok(value);
         }
         let leaf = self.judge.leaf(board)?;
-        Worth::Leaf(leaf).value(board.side_to_move(), &mut self.judge)
+        Worth::Leaf(leaf).value(board.side_to_move())
     }
 
     fn new_game(&mut self) {
@@ -95,7 +95,7 @@ impl<J: Judge> Deepening for Iterations<'_, J> {
                 return Ok(None);
             };
             left.retain(|mv| Some(mv) != line.first());
-            let value = worth.value(self.root.side_to_move(), self.search.judge)?;
+            let value = worth.value(self.root.side_to_move())?;
             lines.push(Report::of(value, line));
         }
         let best = lines.first().context("no legal move")?;

@@ -1,18 +1,18 @@
 //! The recursive search, its move ordering, and its memory of results.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
 use azimuth_search::{Control, terminal_value};
 use cozy_chess::{Board, Color, Move, Piece};
 
-use super::evaluation::{Judge, Worth};
+use super::evaluation::{Judge, Leaf, Worth};
 
 /// The result of a node and its principal variation.
 pub type Found<L> = (Worth<L>, Vec<Move>);
 
 /// A search of one root.
 pub struct Search<'a, J: Judge> {
-    pub judge: &'a mut J,
+    judge: &'a mut J,
     memory: &'a mut Memory<J::Leaf>,
     pub control: &'a mut Control,
     /// Number of positions visited.
@@ -67,7 +67,7 @@ impl<'a, J: Judge> Search<'a, J> {
         let known = known.cloned();
         if let Some(known) = &known
             && known.depth >= depth
-            && self.decides(known, board.side_to_move(), &window)?
+            && known.decides(board.side_to_move(), &window)?
         {
             return Ok(Some((known.worth.clone(), vec![known.best])));
         }
@@ -96,22 +96,6 @@ impl<'a, J: Judge> Search<'a, J> {
         }
     }
 
-    /// Whether a known result makes a search in this window unnecessary.
-    fn decides(
-        &mut self,
-        known: &Remembered<J::Leaf>,
-        side: Color,
-        window: &[Option<Worth<J::Leaf>>; 2],
-    ) -> Result<bool> {
-        let [own, limit] = [&window[side as usize], &window[!side as usize]];
-        Ok(match (known.bound, own, limit) {
-            (Bound::Exact, _, _) => true,
-            (Bound::AtLeast, _, Some(limit)) => !limit.is_better(&known.worth, side, self.judge)?,
-            (Bound::AtMost, Some(own), _) => !known.worth.is_better(own, side, self.judge)?,
-            _ => false,
-        })
-    }
-
     /// Adds the positions after `moves` to `best`. They are judged a few at a time, until one of
     /// them ends the node. Returns whether the search is complete.
     fn search_leaves(
@@ -134,12 +118,11 @@ impl<'a, J: Judge> Search<'a, J> {
             }
             .into_iter();
             for ((mv, child), end) in children.iter().zip(ends) {
-                let worth = match (end, end.is_none().then(|| leaves.next()).flatten()) {
-                    (Some(value), _) => Worth::certain(value, child.side_to_move()),
-                    (None, Some(leaf)) => Worth::Leaf(leaf),
-                    (None, None) => continue,
+                let worth = match end {
+                    Some(value) => Worth::certain(value, child.side_to_move()),
+                    None => Worth::Leaf(leaves.next().context("the judge left out a position")?),
                 };
-                if best.add((worth, vec![*mv]), self.judge)? {
+                if best.add((worth, vec![*mv]))? {
                     return Ok(true);
                 }
             }
@@ -181,7 +164,7 @@ impl<'a, J: Judge> Search<'a, J> {
             };
             let (worth, mut line) = found;
             line.insert(0, mv);
-            if best.add((worth, line), self.judge)? {
+            if best.add((worth, line))? {
                 return Ok(true);
             }
         }
@@ -198,7 +181,7 @@ struct Best<L> {
     side: Color,
 }
 
-impl<L: Clone + Send> Best<L> {
+impl<L: Leaf> Best<L> {
     fn new(window: [Option<Worth<L>>; 2], side: Color) -> Self {
         // Without an earlier result of this side to beat, the best of all moves is exact.
         let bound = if window[side as usize].is_some() { Bound::AtMost } else { Bound::Exact };
@@ -207,25 +190,25 @@ impl<L: Clone + Send> Best<L> {
 
     /// Adds the result of a move. Returns whether it ends the node: the opponent has a better
     /// alternative earlier in the line (a cutoff).
-    fn add(&mut self, found: Found<L>, judge: &mut dyn Judge<Leaf = L>) -> Result<bool> {
+    fn add(&mut self, found: Found<L>) -> Result<bool> {
         let (worth, side) = (found.0.clone(), self.side);
         let is_better = match &self.found {
             None => true,
-            Some((best, _)) => worth.is_better(best, side, judge)?,
+            Some((best, _)) => worth.is_better(best, side)?,
         };
         if !is_better {
             return Ok(false);
         }
         self.found = Some(found);
         if let Some(limit) = &self.window[!side as usize]
-            && !limit.is_better(&worth, side, judge)?
+            && !limit.is_better(&worth, side)?
         {
             self.bound = Bound::AtLeast;
             return Ok(true);
         }
         let own = &mut self.window[side as usize];
         let raises = match own {
-            Some(own) => worth.is_better(own, side, judge)?,
+            Some(own) => worth.is_better(own, side)?,
             None => true,
         };
         if raises {
@@ -296,6 +279,19 @@ pub struct Remembered<L> {
     pub depth: u32,
 }
 
+impl<L: Leaf> Remembered<L> {
+    /// Whether the result makes a search in this window of `side` unnecessary.
+    fn decides(&self, side: Color, window: &[Option<Worth<L>>; 2]) -> Result<bool> {
+        let [own, limit] = [&window[side as usize], &window[!side as usize]];
+        Ok(match (self.bound, own, limit) {
+            (Bound::Exact, _, _) => true,
+            (Bound::AtLeast, _, Some(limit)) => !limit.is_better(&self.worth, side)?,
+            (Bound::AtMost, Some(own), _) => !self.worth.is_better(own, side)?,
+            _ => false,
+        })
+    }
+}
+
 /// How a result relates to that of a search without pruning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
@@ -310,7 +306,6 @@ pub enum Bound {
 mod tests {
     use azimuth_search::{Limits, Value};
 
-    use super::super::evaluation::{Evaluates, Evaluation};
     use super::*;
 
     /// Gives each position a pseudorandom value and checks that `enter` and `leave` match.
@@ -320,12 +315,14 @@ mod tests {
     }
 
     impl Oracle {
-        fn new(at_once: usize) -> Evaluation<Self> {
-            Evaluation(Self { entered: Vec::new(), at_once })
+        fn new(at_once: usize) -> Self {
+            Self { entered: Vec::new(), at_once }
         }
     }
 
-    impl Evaluates for Oracle {
+    impl Judge for Oracle {
+        type Leaf = f32;
+
         fn at_once(&self) -> usize {
             self.at_once
         }
@@ -339,17 +336,13 @@ mod tests {
             self.entered.pop();
         }
 
-        fn evaluate_children(
-            &mut self,
-            parent: &Board,
-            children: &[(Move, Board)],
-        ) -> Result<Vec<f32>> {
+        fn leaves(&mut self, parent: &Board, children: &[(Move, Board)]) -> Result<Vec<f32>> {
             assert_eq!(self.entered.last(), Some(parent));
             assert!(children.len() <= self.at_once);
             Ok(children.iter().map(|(_, board)| oracle(board)).collect())
         }
 
-        fn evaluate(&mut self, board: &Board) -> Result<f32> {
+        fn leaf(&mut self, board: &Board) -> Result<f32> {
             Ok(oracle(board))
         }
     }
@@ -411,7 +404,7 @@ mod tests {
                 let (worth, line) = found.expect("nothing interrupts it");
                 let side = root.board().side_to_move();
                 let (expected, all) = minimax(root.board(), depth, 0, &mut Vec::new());
-                assert_eq!(worth.value(side, &mut judge)?, expected, "{fen}, {depth}");
+                assert_eq!(worth.value(side)?, expected, "{fen}, {depth}");
                 assert!(!line.is_empty() && root.board().is_legal(line[0]));
                 // With few replies, eight at a time are all of them.
                 let prunes = depth > if at_once == 1 { 1 } else { 2 };

@@ -3,5 +3,5 @@
 pub mod moves;
 pub mod planes;
 
-pub use moves::{MOVES, move_index};
+pub use moves::{MOVES, move_count, move_index};
 pub use planes::{PIECES, PLANES, planes, signs, turned, viewer};

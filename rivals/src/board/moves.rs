@@ -58,6 +58,16 @@ fn way(board: &Board, mv: Move, view: Color) -> usize {
     direction * FARTHEST + distance - 1
 }
 
+/// Number of legal moves.
+pub fn move_count(board: &Board) -> usize {
+    let mut count = 0;
+    board.generate_moves(|moves| {
+        count += moves.len();
+        false
+    });
+    count
+}
+
 /// A board as Shredder-FEN, from which [`board_of`] makes the same board.
 pub fn text_of(board: &Board) -> String {
     format!("{board:#}")
@@ -77,54 +87,13 @@ pub fn move_of(text: &str, board: &Board) -> Result<Move> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use azimuth_chess::position::{board_after, legal_moves, uci_move};
-    use cozy_chess::{File, Rank};
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
-
-    /// The move with an index on `board`. `None` if it leaves the board or its origin square has no
-    /// piece of the side to move. It need not be legal.
-    fn move_at(board: &Board, index: usize) -> Option<Move> {
-        let from = Square::try_index(index / WAYS)?;
-        let ours = board.colors(board.side_to_move()).has(from);
-        let piece = board.piece_on(from).filter(|_| ours)?;
-        let step =
-            |(files, ranks): (i8, i8), times: i8| from.try_offset(files * times, ranks * times);
-        match index % WAYS {
-            way if way < QUEEN_WAYS => {
-                let (direction, distance) = (DIRECTIONS[way / FARTHEST], way % FARTHEST + 1);
-                if piece == Piece::King && distance == 2 {
-                    return castling(board, from, direction);
-                }
-                let to = step(direction, distance as i8)?;
-                let last = Rank::Eighth.relative_to(board.side_to_move());
-                let promotes = piece == Piece::Pawn && to.rank() == last;
-                Some(Move { from, to, promotion: promotes.then_some(Piece::Queen) })
-            }
-            way if way < QUEEN_WAYS + KNIGHT_STEPS.len() => {
-                Some(Move { from, to: step(KNIGHT_STEPS[way - QUEEN_WAYS], 1)?, promotion: None })
-            }
-            way => {
-                let way = way - QUEEN_WAYS - KNIGHT_STEPS.len();
-                let forward = if board.side_to_move() == Color::White { 1 } else { -1 };
-                let to = step(((way % 3) as i8 - 1, forward), 1)?;
-                Some(Move { from, to, promotion: Some(UNDERPROMOTIONS[way / 3]) })
-            }
-        }
-    }
-
-    /// Castling, written as the king captures its own rook.
-    fn castling(board: &Board, king: Square, (files, ranks): (i8, i8)) -> Option<Move> {
-        let rights = board.castle_rights(board.side_to_move());
-        let rook: File = match (files, ranks) {
-            (1, 0) => rights.short?,
-            (-1, 0) => rights.long?,
-            _ => return None,
-        };
-        Some(Move { from: king, to: Square::new(rook, king.rank()), promotion: None })
-    }
 
     fn named(fen: &str, text: &str) -> usize {
         let board: Board = fen.parse().expect("valid");
@@ -165,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn every_legal_move_comes_back_from_its_number_and_no_two_share_one() {
+    fn no_two_legal_moves_share_a_number() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
         for game in 0..1000 {
             let mut board = match game % 2 {
@@ -180,25 +149,10 @@ mod tests {
                 board.play_unchecked(moves[rng.random_range(0..moves.len())]);
             }
             let moves = legal_moves(&board);
-            let mut numbers: Vec<usize> =
+            let numbers: BTreeSet<usize> =
                 moves.iter().map(|&mv| move_index(&board, mv, Color::White)).collect();
-            for (&number, &mv) in numbers.iter().zip(&moves) {
-                assert!(number < MOVES);
-                assert_eq!(move_at(&board, number), Some(mv), "{board}");
-            }
-            numbers.sort_unstable();
-            numbers.dedup();
             assert_eq!(numbers.len(), moves.len(), "{board}");
-        }
-    }
-
-    #[test]
-    fn numbers_that_lead_nowhere_are_no_moves() {
-        let board = Board::startpos();
-        // An empty origin square, a move off the board, a piece of the opponent, an index out of
-        // range.
-        for index in [28 * 73, 4 * 73 + 4 * 7, 52 * 73, MOVES] {
-            assert_eq!(move_at(&board, index), None, "{index}");
+            assert!(numbers.last().is_none_or(|&last| last < MOVES));
         }
     }
 

@@ -1,6 +1,7 @@
 //! The networks of DeepChess, the bits that they take, and the planners that play with them.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use azimuth_search::Planner;
@@ -10,7 +11,7 @@ use candle_nn::ops::softmax;
 use cozy_chess::{Board, Color, Move, Piece, Square};
 use serde::{Deserialize, Serialize};
 
-use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH, Evaluates, Evaluation, Judge, NETWORK_AT_ONCE};
+use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH, Judge, Leaf, NETWORK_AT_ONCE};
 use crate::network::{Linear, linear};
 use crate::play::Play;
 use crate::weights::RivalWeights;
@@ -81,15 +82,12 @@ impl DeepChessNetwork {
     /// The values for White, in [-1, 1], of the positions with the codes `next` (pairs x code).
     /// Each follows by a move from the position with the code in the same row of `current`.
     pub fn scores(&self, current: &Tensor, next: &Tensor) -> candle_core::Result<Tensor> {
-        self.outputs(current, next)?.squeeze(D::Minus1)?.tanh()
+        self.compare(current, next)?.squeeze(D::Minus1)?.tanh()
     }
 
-    /// Logits (pairs x 2) that the first and that the second position is better for White.
+    /// Logits (pairs x 2) that the first and that the second position is better for White; in a
+    /// network that scores positions, its output (pairs x 1).
     pub fn compare(&self, first: &Tensor, second: &Tensor) -> candle_core::Result<Tensor> {
-        self.outputs(first, second)
-    }
-
-    fn outputs(&self, first: &Tensor, second: &Tensor) -> candle_core::Result<Tensor> {
         let mut hidden = Tensor::cat(&[first, second], D::Minus1)?;
         for (place, layer) in self.comparator.iter().enumerate() {
             hidden = layer.forward(&hidden)?;
@@ -154,51 +152,50 @@ pub fn planner(weights: &RivalWeights, play: &Play) -> Result<Box<dyn Planner>> 
     let config: DeepChessConfig = weights.config()?;
     let network = DeepChessNetwork::new(&config, &weights.parameters(&play.device)?)?;
     if config.score {
-        let evaluation = Evaluation(Estimator(network));
-        return Ok(Box::new(AlphaBeta::new(evaluation, |_| DEFAULT_DEPTH, play.remembered)));
+        return Ok(Box::new(AlphaBeta::new(
+            Estimator(network),
+            |_| DEFAULT_DEPTH,
+            play.remembered,
+        )));
     }
     let even = network.codes([&Board::startpos()].into_iter())?;
-    Ok(Box::new(AlphaBeta::new(
-        DeepChessJudge { network, even },
-        |_| DEFAULT_DEPTH,
-        play.remembered,
-    )))
+    let judge = Siamese(Arc::new(Comparison { network, even }));
+    Ok(Box::new(AlphaBeta::new(judge, |_| DEFAULT_DEPTH, play.remembered)))
 }
 
 /// The network that scores the next position, given the current one.
 struct Estimator(DeepChessNetwork);
 
-impl Evaluates for Estimator {
+impl Judge for Estimator {
+    type Leaf = f32;
+
     fn at_once(&self) -> usize {
         NETWORK_AT_ONCE
     }
 
-    fn evaluate_children(
-        &mut self,
-        parent: &Board,
-        children: &[(Move, Board)],
-    ) -> Result<Vec<f32>> {
+    fn leaves(&mut self, parent: &Board, children: &[(Move, Board)]) -> Result<Vec<f32>> {
         let next = self.0.codes(children.iter().map(|(_, board)| board))?;
         let current = self.0.codes([parent].into_iter())?.broadcast_as(next.shape())?;
         Ok(self.0.scores(&current, &next)?.to_vec1()?)
     }
 
     /// Takes `board` as both the current and the next position, because it has no predecessor.
-    fn evaluate(&mut self, board: &Board) -> Result<f32> {
+    fn leaf(&mut self, board: &Board) -> Result<f32> {
         let code = self.0.codes([board].into_iter())?;
         let scores = self.0.scores(&code, &code)?.to_vec1()?;
         scores.first().copied().context("the network says nothing")
     }
 }
 
-struct DeepChessJudge {
+/// The network that compares two positions.
+struct Comparison {
     network: DeepChessNetwork,
     /// The code of the starting position. It replaces a draw, because the network has no absolute
     /// scale.
     even: Tensor,
 }
 
-impl DeepChessJudge {
+impl Comparison {
     /// The probability that the first position is better for White, averaged over both orders of
     /// the pair.
     fn probability(&self, first: &Tensor, second: &Tensor) -> Result<f32> {
@@ -209,33 +206,52 @@ impl DeepChessJudge {
     }
 }
 
-impl Judge for DeepChessJudge {
-    /// A code, 1 x the code's length (100 by default).
-    type Leaf = Tensor;
+/// The judge of a network that can only compare positions.
+struct Siamese(Arc<Comparison>);
+
+impl Judge for Siamese {
+    type Leaf = Code;
 
     fn at_once(&self) -> usize {
         NETWORK_AT_ONCE
     }
 
-    fn leaves(&mut self, _parent: &Board, children: &[(Move, Board)]) -> Result<Vec<Tensor>> {
-        let codes = self.network.codes(children.iter().map(|(_, board)| board))?;
-        (0..children.len()).map(|place| Ok(codes.narrow(0, place, 1)?)).collect()
+    fn leaves(&mut self, _parent: &Board, children: &[(Move, Board)]) -> Result<Vec<Code>> {
+        let codes = self.0.network.codes(children.iter().map(|(_, board)| board))?;
+        (0..children.len())
+            .map(|place| Ok(Code { code: codes.narrow(0, place, 1)?, by: self.0.clone() }))
+            .collect()
     }
 
-    fn leaf(&mut self, board: &Board) -> Result<Tensor> {
-        Ok(self.network.codes([board].into_iter())?)
+    fn leaf(&mut self, board: &Board) -> Result<Code> {
+        Ok(Code { code: self.0.network.codes([board].into_iter())?, by: self.0.clone() })
+    }
+}
+
+/// A position's code, 1 x the code's length (100 by default), and the network that compares it.
+#[derive(Clone)]
+struct Code {
+    code: Tensor,
+    by: Arc<Comparison>,
+}
+
+impl Code {
+    fn probability(&self, other: &Tensor) -> Result<f32> {
+        self.by.probability(&self.code, other)
+    }
+}
+
+impl Leaf for Code {
+    fn compare(&self, other: &Self) -> Result<Ordering> {
+        Ok(self.probability(&other.code)?.total_cmp(&0.5))
     }
 
-    fn compare(&mut self, a: &Tensor, b: &Tensor) -> Result<Ordering> {
-        Ok(self.probability(a, b)?.total_cmp(&0.5))
+    fn compare_with_draw(&self) -> Result<Ordering> {
+        Ok(self.probability(&self.by.even)?.total_cmp(&0.5))
     }
 
-    fn compare_with_draw(&mut self, leaf: &Tensor) -> Result<Ordering> {
-        Ok(self.probability(leaf, &self.even)?.total_cmp(&0.5))
-    }
-
-    fn value(&mut self, leaf: &Tensor) -> Result<f32> {
-        Ok(2.0 * self.probability(leaf, &self.even)? - 1.0)
+    fn value(&self) -> Result<f32> {
+        Ok(2.0 * self.probability(&self.by.even)? - 1.0)
     }
 }
 

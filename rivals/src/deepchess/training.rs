@@ -14,8 +14,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::model::{BITS, DeepChessConfig, DeepChessNetwork};
 use crate::network::{Linear, linear};
-use crate::studies::{Studies, Study};
-use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
+use crate::studies::Study;
+use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, TrainingStep};
 use crate::value::{Labelled, labelled, value_metrics};
 use crate::weights::RivalWeights;
 
@@ -39,14 +39,12 @@ fn small() -> (DeepChessConfig, Plan) {
 
 /// Trains the networks and writes their weights.
 pub fn train(options: &TrainOptions) -> Result<()> {
-    let lesson = Lesson::read("deepchess", options, document(), small())?;
-    let lesson = lesson.finished_by(without_decoders);
+    let mut lesson = Lesson::read("deepchess", options, document(), small())?;
+    lesson.finish = without_decoders;
     let mut learner = DeepChessLearner {
         network: DeepChessNetwork::new(&lesson.config, &lesson.vb())?,
         decoders: decoders(&lesson.config, &lesson.vb().pp(DECODER))?,
-        studies: &lesson.studies,
-        plan: lesson.plan,
-        score: lesson.config.score,
+        steps: lesson.plan.steps,
     };
     crate::training::train(options, &lesson, &mut learner)
 }
@@ -68,12 +66,10 @@ fn without_decoders(mut weights: RivalWeights) -> Result<RivalWeights> {
     Ok(weights)
 }
 
-struct DeepChessLearner<'a> {
+struct DeepChessLearner {
     network: DeepChessNetwork,
     decoders: Vec<Linear>,
-    studies: &'a Studies,
-    plan: Plan,
-    score: bool,
+    steps: u64,
 }
 
 /// The share of the training steps spent on the encoder's layers, divided evenly among them.
@@ -82,10 +78,10 @@ const ENCODER_PART: f64 = 0.2;
 /// Number of pairs for measuring metrics.
 const MEASURED: usize = 4_000;
 
-impl DeepChessLearner<'_> {
+impl DeepChessLearner {
     /// The encoder layer that a step trains; `None` once all are trained.
     fn layer(&self, step: u64) -> Option<usize> {
-        let each = ENCODER_PART * self.plan.steps as f64 / self.network.depth() as f64;
+        let each = ENCODER_PART * self.steps as f64 / self.network.depth() as f64;
         let layer = (step as f64 / each) as usize;
         (layer < self.network.depth()).then_some(layer)
     }
@@ -115,10 +111,10 @@ impl DeepChessLearner<'_> {
         Ok(self.network.scores(&current, &next)?)
     }
 
-    fn measure_comparison(&self) -> Result<Metrics> {
+    fn measure_comparison(&self, held_out: &[Study]) -> Result<Metrics> {
         // The same pairs at every measurement.
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
-        let pairs = Pairs::draw(&self.studies.held_out, MEASURED, &mut rng);
+        let pairs = Pairs::draw(held_out, MEASURED, &mut rng);
         let [logits, better] = self.comparison(&pairs)?;
         let loss = cross_entropy(&logits, &better)?.to_scalar::<f32>()?;
         let right = logits.argmax(D::Minus1)?.eq(&better)?.to_dtype(DType::F32)?.mean_all()?;
@@ -126,30 +122,32 @@ impl DeepChessLearner<'_> {
     }
 }
 
-impl Learner for DeepChessLearner<'_> {
-    fn loss(&mut self, step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor> {
-        if let Some(layer) = self.layer(step) {
-            let studies = self.studies.sample(self.plan.batch, rng);
-            let boards: Vec<Board> = studies.iter().map(|study| study.board.clone()).collect();
+impl Learner<DeepChessConfig> for DeepChessLearner {
+    fn loss(&mut self, step: &mut TrainingStep<'_, DeepChessConfig>) -> Result<Tensor> {
+        let Lesson { studies, plan, config, .. } = step.lesson;
+        if let Some(layer) = self.layer(step.index) {
+            let boards: Vec<Board> =
+                step.sample(plan.batch).iter().map(|study| study.board.clone()).collect();
             return self.reconstruction(layer, &boards);
         }
-        if self.score {
-            let studies = self.studies.sample(self.plan.batch, rng);
-            let Labelled { boards, successors, values } = labelled(studies.into_iter(), rng);
+        if config.score {
+            let studies = step.sample(plan.batch).into_iter();
+            let Labelled { boards, successors, values } = labelled(studies, &mut step.rng);
             let scores = self.scores(&boards, &successors)?;
             let values = Tensor::from_vec(values, boards.len(), scores.device())?;
             return Ok(mse(&scores, &values)?);
         }
-        let pairs = Pairs::draw(&self.studies.training, self.plan.batch, rng);
+        let pairs = Pairs::draw(&studies.training, plan.batch, &mut step.rng);
         let [logits, better] = self.comparison(&pairs)?;
         Ok(cross_entropy(&logits, &better)?)
     }
 
-    fn measure(&mut self) -> Result<Metrics> {
-        if !self.score {
-            return self.measure_comparison();
+    fn measure(&mut self, lesson: &Lesson<DeepChessConfig>) -> Result<Metrics> {
+        let held_out = &lesson.studies.held_out;
+        if !lesson.config.score {
+            return self.measure_comparison(held_out);
         }
-        value_metrics(&self.studies.held_out, |boards, successors| {
+        value_metrics(held_out, |boards, successors| {
             Ok(self.scores(boards, successors)?.to_vec1()?)
         })
     }

@@ -15,7 +15,7 @@ use super::model::{
 };
 use crate::board::{move_index, viewer};
 use crate::studies::Study;
-use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
+use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, TrainingStep};
 
 /// DiffuSearch's sizes: 8 layers of width 256, a horizon of 4 and 20 timesteps. The document gives
 /// none.
@@ -42,7 +42,6 @@ pub fn train(options: &TrainOptions) -> Result<()> {
         network: DiffusionNetwork::new(config, &lesson.vb())?,
         training: Sequences::new(&lesson.studies.training, config.horizon),
         held_out: Sequences::new(&lesson.studies.held_out_in_order, config.horizon),
-        plan: lesson.plan,
     };
     let starts = [&learner.training, &learner.held_out].map(|sequences| sequences.starts.len());
     ensure!(
@@ -60,7 +59,6 @@ struct DiffusionLearner<'a> {
     network: DiffusionNetwork,
     training: Sequences<'a>,
     held_out: Sequences<'a>,
-    plan: Plan,
 }
 
 /// The original sequences, with masks of their noised tokens.
@@ -107,7 +105,7 @@ impl DiffusionLearner<'_> {
                 }
                 states.extend(state_tokens(&study.board, view));
                 masked_states.extend((0..STATE).map(|_| is_masked(place == 0)));
-                actions.push(best_action(study, view));
+                actions.push(move_index(&study.board, study.best().0, view) as u32);
                 masked_actions.push(is_masked(false));
             }
             lambdas.push(lambda(t, timesteps) as f32);
@@ -168,15 +166,15 @@ fn truths(logits: &Tensor, ids: &Tensor) -> candle_core::Result<Tensor> {
 const MEASURED: usize = 500;
 const SAMPLED: usize = 250;
 
-impl Learner for DiffusionLearner<'_> {
-    fn loss(&mut self, _step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor> {
+impl Learner<DiffusionConfig> for DiffusionLearner<'_> {
+    fn loss(&mut self, step: &mut TrainingStep<'_, DiffusionConfig>) -> Result<Tensor> {
         let starts = &self.training.starts;
-        let starts: Vec<u32> =
-            (0..self.plan.batch).map(|_| starts[rng.random_range(0..starts.len())]).collect();
-        self.loss_of(&self.noised(&self.training, &starts, rng)?)
+        let mut start = |_| starts[step.rng.random_range(0..starts.len())];
+        let starts: Vec<u32> = (0..step.lesson.plan.batch).map(&mut start).collect();
+        self.loss_of(&self.noised(&self.training, &starts, &mut step.rng)?)
     }
 
-    fn measure(&mut self) -> Result<Metrics> {
+    fn measure(&mut self, _lesson: &Lesson<DiffusionConfig>) -> Result<Metrics> {
         // The same noise at every measurement.
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
         let starts = spread(&self.held_out.starts, MEASURED);
@@ -252,11 +250,6 @@ impl<'a> Sequences<'a> {
         let studies = self.studies;
         places.map(move |place| &studies[place as usize])
     }
-}
-
-/// The move index of a study's best move, as `view` sees it.
-pub fn best_action(study: &Study, view: Color) -> u32 {
-    move_index(&study.board, study.best().0, view) as u32
 }
 
 #[cfg(test)]

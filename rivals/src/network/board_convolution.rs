@@ -66,19 +66,19 @@ fn silent_board_convolution(
     let zeros = candle_nn::init::ZERO;
     let weight = vb.get_with_hints((outputs, NEIGHBOURS * inputs), "weight", zeros)?;
     let bias = vb.get_with_hints(outputs, "bias", zeros)?;
-    BoardConvolution::new(Linear::new(weight, bias))
+    BoardConvolution::new(Linear { weight, bias })
 }
 
 impl BoardConvolution {
     fn new(linear: Linear) -> Result<Self> {
-        let device = linear.weight().device();
+        let device = linear.weight.device();
         let places = (!device.is_cpu()).then(|| places(device)).transpose()?;
         Ok(Self { linear, places })
     }
 
     /// The device of the parameters.
     pub fn device(&self) -> &Device {
-        self.linear.weight().device()
+        self.linear.weight.device()
     }
 }
 
@@ -88,7 +88,7 @@ impl Module for BoardConvolution {
         let boards = boards.contiguous()?;
         let Self { linear, places } = self;
         match places {
-            None => boards.apply_op3(linear.weight(), linear.bias(), Convolution { channels }),
+            None => boards.apply_op3(&linear.weight, &linear.bias, Convolution { channels }),
             Some(places) => {
                 linear.forward(&selected(&boards, places)?)?.reshape((count, squares, ()))
             }
@@ -280,10 +280,8 @@ mod tests {
         let boards = Var::randn(0f32, 1.0, (count, Square::NUM, inputs), &device)?;
         let weight = Var::randn(0f32, 1.0, (outputs, NEIGHBOURS * inputs), &device)?;
         let bias = Var::randn(0f32, 1.0, outputs, &device)?;
-        let own = BoardConvolution::new(Linear::new(
-            weight.as_tensor().clone(),
-            bias.as_tensor().clone(),
-        ))?;
+        let [w, b] = [&weight, &bias].map(|var| var.as_tensor().clone());
+        let own = BoardConvolution::new(Linear { weight: w, bias: b })?;
         let found = own.forward(&boards)?;
 
         let image = boards.transpose(1, 2)?.reshape((count, inputs, 8, 8))?;

@@ -10,21 +10,9 @@ use cozy_chess::{Board, Move, Square};
 use super::layers::{Linear, linear};
 use crate::board::{MOVES, move_index, viewer};
 
-/// Logits of all moves: for each square one for each move type.
-pub struct PolicyHead(Linear);
-
-impl PolicyHead {
-    /// A head on `channels` channels.
-    pub fn new(channels: usize, vb: &VarBuilder<'_>) -> Result<Self> {
-        Ok(Self(linear(channels, MOVES / Square::NUM, vb)?))
-    }
-}
-
-impl Module for PolicyHead {
-    /// Maps boards x 64 x channels to boards x 4672.
-    fn forward(&self, boards: &Tensor) -> Result<Tensor> {
-        self.0.forward(boards)?.flatten_from(1)
-    }
+/// Maps boards x 64 x channels to logits of all moves: for each square one for each move type.
+pub fn policy_head(channels: usize, vb: &VarBuilder<'_>) -> Result<Linear> {
+    linear(channels, MOVES / Square::NUM, vb)
 }
 
 /// Channels for each square in the value head.

@@ -14,8 +14,10 @@ use candle_nn::{Init, VarBuilder, init};
 /// Maps rows of inputs to rows of outputs. The gradient of the bias is a matrix product: candle's
 /// own sum over rows takes longer than all other gradients of the layer.
 pub struct Linear {
-    weight: Tensor,
-    bias: Tensor,
+    /// Outputs x inputs.
+    pub weight: Tensor,
+    /// Outputs.
+    pub bias: Tensor,
 }
 
 /// A layer with the parameters `weight` (outputs x inputs) and `bias` (outputs), initialised as
@@ -26,23 +28,6 @@ pub fn linear(inputs: usize, outputs: usize, vb: &VarBuilder<'_>) -> Result<Line
         weight: vb.get_with_hints((outputs, inputs), "weight", init::DEFAULT_KAIMING_NORMAL)?,
         bias: vb.get_with_hints(outputs, "bias", Init::Uniform { lo: -bound, up: bound })?,
     })
-}
-
-impl Linear {
-    /// A layer with `weight` (outputs x inputs) and `bias` (outputs).
-    pub fn new(weight: Tensor, bias: Tensor) -> Self {
-        Self { weight, bias }
-    }
-
-    /// The weight (outputs x inputs).
-    pub fn weight(&self) -> &Tensor {
-        &self.weight
-    }
-
-    /// The bias (outputs).
-    pub fn bias(&self) -> &Tensor {
-        &self.bias
-    }
 }
 
 impl Module for Linear {
@@ -226,7 +211,7 @@ mod tests {
         let weight = Var::randn(0f32, 1.0, (4, 5), device)?;
         let bias = Var::randn(0f32, 1.0, 4, device)?;
         let [w, b] = [&weight, &bias].map(|var| var.as_tensor().clone());
-        let found = Linear::new(w.clone(), b.clone()).forward(&x)?;
+        let found = Linear { weight: w.clone(), bias: b.clone() }.forward(&x)?;
         let known = candle_nn::Linear::new(w, Some(b)).forward(&x)?;
         assert_agree(&found, &known, &[&x, &weight, &bias], [1e-5; 2])
     }

@@ -7,7 +7,7 @@ mod heads;
 mod layers;
 
 pub use board_convolution::{BoardConvolution, ResidualTower, TowerConfig, board_convolution};
-pub use heads::{LegalMoves, PolicyHead, ValueHead};
+pub use heads::{LegalMoves, ValueHead, policy_head};
 pub use layers::{LayerNorm, Linear, attention, clipped_relu, linear};
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use candle_core::{DType, Device, IndexOp, Tensor};
 use cozy_chess::{Board, Color, Move};
 
 use super::model::{FEATURES, KINDS_OF_A_SIDE, NnueConfig, View, active};
-use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH, Evaluates, Evaluation};
+use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH, Judge};
 use crate::play::Play;
 use crate::weights::RivalWeights;
 
@@ -28,22 +28,21 @@ const LAYERS: [&str; 3] = ["first", "second", "value"];
 
 /// Quantises a trained network.
 pub fn quantise(weights: RivalWeights) -> Result<RivalWeights> {
-    let tensor = |name: String| {
-        weights.tensors.get(&name).cloned().with_context(|| format!("'{name}' is missing"))
-    };
     let mut integers = HashMap::new();
-    let [table, bias] = [tensor("half.weight".to_owned())?, tensor("half.bias".to_owned())?];
-    let largest_row = f32::max(largest(&table)?, largest(&bias)?);
+    let [table, bias] = [weights.tensor("half.weight")?, weights.tensor("half.bias")?];
+    let largest_row = f32::max(largest(table)?, largest(bias)?);
     let scale = (f32::from(i16::MAX) / (ADDENDS * largest_row)).min(FINEST_TABLE);
-    integers.insert("half.weight".to_owned(), scaled(&table, scale, DType::I16)?);
-    integers.insert("half.bias".to_owned(), scaled(&bias, scale, DType::I16)?);
+    integers.insert("half.weight".to_owned(), scaled(table, scale, DType::I16)?);
+    integers.insert("half.bias".to_owned(), scaled(bias, scale, DType::I16)?);
     integers.insert("half.scale".to_owned(), bits(scale)?);
     for name in LAYERS {
-        let [weight, bias] = [tensor(format!("{name}.weight"))?, tensor(format!("{name}.bias"))?];
-        let scale = f32::from(i8::MAX) / largest(&weight)?;
-        integers.insert(format!("{name}.weight"), scaled(&weight, scale, DType::I16)?);
+        let [weight, bias] =
+            ["weight", "bias"].map(|part| weights.tensor(&format!("{name}.{part}")));
+        let (weight, bias) = (weight?, bias?);
+        let scale = f32::from(i8::MAX) / largest(weight)?;
+        integers.insert(format!("{name}.weight"), scaled(weight, scale, DType::I16)?);
         // A bias is added to products of weights and activations, so it has both their scales.
-        integers.insert(format!("{name}.bias"), scaled(&bias, scale * ONE, DType::I32)?);
+        integers.insert(format!("{name}.bias"), scaled(bias, scale * ONE, DType::I32)?);
         integers.insert(format!("{name}.scale"), bits(scale)?);
     }
     Ok(RivalWeights { metadata: weights.metadata, tensors: integers })
@@ -84,11 +83,9 @@ impl QuantisedNnue {
     /// Reads the integers. Fails if a tensor is missing or has the wrong shape.
     pub fn new(weights: &RivalWeights) -> Result<Self> {
         let NnueConfig { half, first, second } = weights.config()?;
-        let tensor = |name: &str| {
-            weights.tensors.get(name).with_context(|| format!("tensor '{name}' is missing"))
-        };
         let numbers = |name: &str, count: usize| -> Result<Vec<i64>> {
-            let numbers = tensor(name)?.flatten_all()?.to_dtype(DType::I64)?.to_vec1::<i64>()?;
+            let numbers =
+                weights.tensor(name)?.flatten_all()?.to_dtype(DType::I64)?.to_vec1::<i64>()?;
             ensure!(
                 numbers.len() == count,
                 "'{name}' has {} numbers, expected {count}",
@@ -103,7 +100,7 @@ impl QuantisedNnue {
                 .collect()
         };
         let scale = |name: &str| -> Result<f32> {
-            let bits = tensor(&format!("{name}.scale"))?.i(0)?.to_scalar::<u32>()?;
+            let bits = weights.tensor(&format!("{name}.scale"))?.i(0)?.to_scalar::<u32>()?;
             Ok(f32::from_bits(bits))
         };
         let layer = |name: &str, inputs: usize, outputs: usize| -> Result<Layer> {
@@ -129,19 +126,9 @@ impl QuantisedNnue {
         })
     }
 
-    /// The sums with no active feature: the bias.
-    pub fn empty_sums(&self) -> Vec<i16> {
-        self.bias.clone()
-    }
-
-    /// Adds the row of a feature.
-    pub fn add(&self, feature: usize, sums: &mut [i16]) {
-        add_row(&self.table[feature * self.half..][..self.half], sums);
-    }
-
-    /// Subtracts the row of a feature.
-    pub fn subtract(&self, feature: usize, sums: &mut [i16]) {
-        subtract_row(&self.table[feature * self.half..][..self.half], sums);
+    /// The row of a feature.
+    fn row(&self, feature: usize) -> &[i16] {
+        &self.table[feature * self.half..][..self.half]
     }
 
     /// The win probability of the side to move, from its sums and the other side's.
@@ -221,10 +208,10 @@ impl Accumulators {
                 for (kind, piece) in KINDS_OF_A_SIDE.into_iter().enumerate() {
                     let [old, new] = [before, after].map(|b| b.colored_pieces(color, piece));
                     for square in old - new {
-                        network.subtract(view.feature(color, kind, square), &mut sums);
+                        subtract_row(network.row(view.feature(color, kind, square)), &mut sums);
                     }
                     for square in new - old {
-                        network.add(view.feature(color, kind, square), &mut sums);
+                        add_row(network.row(view.feature(color, kind, square)), &mut sums);
                     }
                 }
             }
@@ -242,15 +229,15 @@ impl Accumulators {
 }
 
 fn fresh_sums(board: &Board, side: Color, network: &QuantisedNnue) -> Vec<i16> {
-    let mut sums = network.empty_sums();
-    active(board, side, |feature| network.add(feature, &mut sums));
+    let mut sums = network.bias.clone();
+    active(board, side, |feature| add_row(network.row(feature), &mut sums));
     sums
 }
 
 /// The planner that plays with these weights.
 pub fn planner(weights: &RivalWeights, play: &Play) -> Result<Box<dyn Planner>> {
     let nnue = Nnue { network: QuantisedNnue::new(weights)?, line: Vec::new() };
-    Ok(Box::new(AlphaBeta::new(Evaluation(nnue), |_| DEFAULT_DEPTH, play.remembered)))
+    Ok(Box::new(AlphaBeta::new(nnue, |_| DEFAULT_DEPTH, play.remembered)))
 }
 
 struct Nnue {
@@ -259,7 +246,9 @@ struct Nnue {
     line: Vec<Accumulators>,
 }
 
-impl Evaluates for Nnue {
+impl Judge for Nnue {
+    type Leaf = f32;
+
     fn enter(&mut self, from: Option<&Board>, board: &Board) {
         let sums = match (from, self.line.last()) {
             (Some(before), Some(sums)) => sums.after(before, board, &self.network),
@@ -272,19 +261,8 @@ impl Evaluates for Nnue {
         self.line.pop();
     }
 
-    fn evaluate_children(
-        &mut self,
-        parent: &Board,
-        children: &[(Move, Board)],
-    ) -> Result<Vec<f32>> {
-        let fresh;
-        let of_parent = match self.line.last() {
-            Some(sums) => sums,
-            None => {
-                fresh = Accumulators::of(parent, &self.network);
-                &fresh
-            }
-        };
+    fn leaves(&mut self, parent: &Board, children: &[(Move, Board)]) -> Result<Vec<f32>> {
+        let of_parent = self.line.last().context("no position was entered")?;
         let value = |(_, board): &(Move, Board)| {
             let sums = of_parent.after(parent, board, &self.network);
             2.0 * sums.win_probability(board, &self.network) - 1.0
@@ -292,7 +270,7 @@ impl Evaluates for Nnue {
         Ok(children.iter().map(value).collect())
     }
 
-    fn evaluate(&mut self, board: &Board) -> Result<f32> {
+    fn leaf(&mut self, board: &Board) -> Result<f32> {
         let sums = Accumulators::of(board, &self.network);
         Ok(2.0 * sums.win_probability(board, &self.network) - 1.0)
     }

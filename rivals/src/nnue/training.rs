@@ -6,12 +6,10 @@ use candle_core::Tensor;
 use candle_nn::loss::mse;
 use candle_nn::ops::sigmoid;
 use cozy_chess::{Board, Color};
-use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::model::{NnueConfig, NnueNetwork};
 use super::quantised::quantise;
-use crate::studies::Studies;
-use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
+use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, TrainingStep};
 use crate::value::value_metrics;
 
 /// The document's sizes and plan: 50 epochs of 6.7 million positions, in batches of 2,048.
@@ -28,33 +26,27 @@ const SMALL: (NnueConfig, Plan) = (
 
 /// Trains the network and writes its quantised weights.
 pub fn train(options: &TrainOptions) -> Result<()> {
-    let lesson = Lesson::read("nnue", options, DOCUMENT, SMALL)?.finished_by(quantise);
-    let network = NnueNetwork::new(lesson.config, &lesson.vb())?;
-    let mut learner = NnueLearner { network, studies: &lesson.studies, plan: lesson.plan };
-    crate::training::train(options, &lesson, &mut learner)
+    let mut lesson = Lesson::read("nnue", options, DOCUMENT, SMALL)?;
+    lesson.finish = quantise;
+    let mut network = NnueNetwork::new(lesson.config, &lesson.vb())?;
+    crate::training::train(options, &lesson, &mut network)
 }
 
-struct NnueLearner<'a> {
-    network: NnueNetwork,
-    studies: &'a Studies,
-    plan: Plan,
-}
-
-impl Learner for NnueLearner<'_> {
-    fn loss(&mut self, _step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor> {
-        let studies = self.studies.sample(self.plan.batch, rng);
-        let children = studies.iter().map(|study| study.child(rng));
+impl Learner<NnueConfig> for NnueNetwork {
+    fn loss(&mut self, step: &mut TrainingStep<'_, NnueConfig>) -> Result<Tensor> {
+        let studies = step.sample(step.lesson.plan.batch);
+        let children = studies.iter().map(|study| study.child(&mut step.rng));
         let (boards, labels): (Vec<Board>, Vec<f32>) = children.unzip();
         let own = |(board, p): (&Board, f32)| if is_white(board) { p } else { 1.0 - p };
         let labels: Vec<f32> = boards.iter().zip(labels).map(own).collect();
-        let logits = self.network.logits(boards.iter())?;
+        let logits = self.logits(boards.iter())?;
         let labels = Tensor::from_vec(labels, boards.len(), logits.device())?;
         Ok(mse(&sigmoid(&logits)?, &labels)?)
     }
 
-    fn measure(&mut self) -> Result<Metrics> {
-        value_metrics(&self.studies.held_out, |_, boards| {
-            let own = sigmoid(&self.network.logits(boards.iter())?)?.to_vec1::<f32>()?;
+    fn measure(&mut self, lesson: &Lesson<NnueConfig>) -> Result<Metrics> {
+        value_metrics(&lesson.studies.held_out, |_, boards| {
+            let own = sigmoid(&self.logits(boards.iter())?)?.to_vec1::<f32>()?;
             let of_white = |(board, p): (&Board, f32)| {
                 let value = 2.0 * p - 1.0;
                 if is_white(board) { value } else { -value }

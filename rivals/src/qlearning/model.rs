@@ -14,6 +14,7 @@ use candle_nn::{BatchNorm, BatchNormConfig, VarBuilder, batch_norm};
 use cozy_chess::{BitBoard, Board, Color, GameStatus, Move, Piece, Square, get_king_moves};
 use serde::{Deserialize, Serialize};
 
+use crate::board::move_count;
 use crate::move_ranking::{MoveRanking, Ranking, RanksMoves};
 use crate::network::{BoardConvolution, Linear, board_convolution, linear};
 use crate::weights::RivalWeights;
@@ -84,7 +85,7 @@ impl QNetwork {
         moves: &[(usize, Move)],
         train: bool,
     ) -> candle_core::Result<Tensor> {
-        let device = self.value.weight().device();
+        let device = self.value.weight.device();
         let [mut planes, numbers] = states(boards.iter().copied(), self.attacks, device)?;
         for (convolution, norm) in &self.blocks {
             planes = convolution.forward(&planes)?;
@@ -265,7 +266,7 @@ pub fn reward(board: &Board, mv: Move) -> f32 {
         GameStatus::Won => MATE,
         // A stalemate gives away the lead.
         GameStatus::Drawn => material(&after, !own) - material(&after, own),
-        GameStatus::Ongoing => -MOBILITY_PENALTY * replies(&after) as f32,
+        GameStatus::Ongoing => -MOBILITY_PENALTY * move_count(&after) as f32,
     };
     gained(|board, own| material(board, own) - material(board, !own))
         + CENTRE * gained(centre)
@@ -277,15 +278,6 @@ pub fn reward(board: &Board, mv: Move) -> f32 {
 pub fn repetition(before: &Position, mv: Move) -> f32 {
     let key = repetition_key(&board_after(before.board(), mv));
     if before.history().contains(&key) { -REPETITION_PENALTY } else { 0.0 }
-}
-
-fn replies(board: &Board) -> usize {
-    let mut count = 0;
-    board.generate_moves(|moves| {
-        count += moves.len();
-        false
-    });
-    count
 }
 
 fn material(board: &Board, side: Color) -> f32 {

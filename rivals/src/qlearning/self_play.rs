@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use azimuth_chess::position::{Position, board_after};
 use azimuth_search::{Value, terminal_value};
-use cozy_chess::{Board, Color, File, Move, Square};
+use cozy_chess::{Board, BoardBuilder, Move, Square};
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
@@ -64,15 +64,8 @@ impl TryFrom<TransitionText> for Transition {
     }
 }
 
-/// The running games in a checkpoint.
-#[derive(Serialize, Deserialize)]
-pub struct SelfPlayState {
-    /// The moves of each game from the starting position.
-    games: Vec<Vec<String>>,
-    episodes: u64,
-}
-
 /// The running games.
+#[derive(Serialize, Deserialize)]
 pub struct SelfPlay {
     games: Vec<RunningGame>,
     /// Number of finished games.
@@ -82,10 +75,31 @@ pub struct SelfPlay {
 /// The reward for each move of the winner, in addition; the loser's moves get its negative.
 const OUTCOME: f32 = 0.01;
 
-#[derive(Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(into = "Vec<String>", try_from = "Vec<String>")]
 struct RunningGame {
     position: Position,
     so_far: Vec<Transition>,
+}
+
+/// A checkpoint has the moves from the starting position.
+impl From<RunningGame> for Vec<String> {
+    fn from(game: RunningGame) -> Self {
+        game.so_far.iter().map(|transition| transition.mv.to_string()).collect()
+    }
+}
+
+impl TryFrom<Vec<String>> for RunningGame {
+    type Error = anyhow::Error;
+
+    fn try_from(moves: Vec<String>) -> Result<Self> {
+        let mut game = Self::default();
+        for mv in &moves {
+            let mv = move_of(mv, game.position.board())?;
+            ensure!(!game.play(mv), "checkpoint: a game that is over");
+        }
+        Ok(game)
+    }
 }
 
 impl SelfPlay {
@@ -121,28 +135,6 @@ impl SelfPlay {
             }
         }
         Ok(())
-    }
-
-    /// The state to store in a checkpoint.
-    pub fn state(&self) -> SelfPlayState {
-        let moves = |game: &RunningGame| {
-            game.so_far.iter().map(|transition| transition.mv.to_string()).collect()
-        };
-        SelfPlayState { games: self.games.iter().map(moves).collect(), episodes: self.episodes }
-    }
-
-    /// Restores a state from [`Self::state`].
-    pub fn of(state: &SelfPlayState) -> Result<Self> {
-        let game = |moves: &Vec<String>| -> Result<RunningGame> {
-            let mut game = RunningGame::default();
-            for mv in moves {
-                let mv = move_of(mv, game.position.board())?;
-                ensure!(!game.play(mv), "checkpoint: a game that is over");
-            }
-            Ok(game)
-        };
-        let games = state.games.iter().map(game).collect::<Result<_>>()?;
-        Ok(Self { games, episodes: state.episodes })
     }
 }
 
@@ -182,22 +174,16 @@ fn mirrored(transition: &Transition) -> Option<Transition> {
 }
 
 fn mirrored_board(board: &Board) -> Option<Board> {
-    let castles = |color| {
-        let rights = board.castle_rights(color);
-        rights.short.is_some() || rights.long.is_some()
-    };
-    if castles(Color::White) || castles(Color::Black) {
+    let mut builder = BoardBuilder::from_board(board);
+    if builder.castle_rights.iter().any(|rights| rights.short.or(rights.long).is_some()) {
         return None;
     }
-    let text = board.to_string();
-    let (placement, rest) = text.split_once(' ')?;
-    let rows: Vec<String> = placement.split('/').map(|row| row.chars().rev().collect()).collect();
-    let mut fields: Vec<String> = rest.split(' ').map(str::to_owned).collect();
-    if let Ok(square) = fields[2].parse::<Square>() {
-        let file = File::index(File::NUM - 1 - square.file() as usize);
-        fields[2] = Square::new(file, square.rank()).to_string();
+    for square in Square::ALL {
+        let other = square.flip_file();
+        builder.board[square as usize] = board.piece_on(other).zip(board.color_on(other));
     }
-    format!("{} {}", rows.join("/"), fields.join(" ")).parse().ok()
+    builder.en_passant = builder.en_passant.map(Square::flip_file);
+    builder.build().ok()
 }
 
 #[cfg(test)]
@@ -218,31 +204,6 @@ mod tests {
         let after = found.after.expect("the game goes on").to_string();
         assert_eq!(after, "1k6/8/5P2/8/8/8/7r/1K6 b - - 0 40");
         assert!(mirrored_board(&Board::startpos()).is_none());
-        Ok(())
-    }
-
-    #[test]
-    fn games_and_transitions_come_back() -> Result<()> {
-        let mut game = RunningGame::default();
-        for mv in ["e2e4", "c7c5", "e4e5", "d7d5", "e5d6"] {
-            assert!(!game.play(game.position.parse_move(mv)?));
-        }
-        let transitions = game.so_far.clone();
-        let games = SelfPlay { games: vec![game, RunningGame::default()], episodes: 7 };
-        let text = serde_json::to_string(&games.state())?;
-        let mut found = SelfPlay::of(&serde_json::from_str(&text)?)?;
-        assert_eq!((found.episodes, found.games.len()), (7, 2));
-        assert_eq!(found.games[0].so_far, transitions);
-        let position = &found.games[0].position;
-        assert_eq!(position.history(), games.games[0].position.history());
-        assert_eq!(position.board(), games.games[0].position.board());
-
-        let game = &mut found.games[0];
-        let last = Transition { after: None, ..transitions[4].clone() };
-        game.so_far.extend([mirrored(&transitions[4]).unwrap_or(last.clone()), last]);
-        let text = serde_json::to_string(&game.so_far)?;
-        assert_eq!(serde_json::from_str::<Vec<Transition>>(&text)?, game.so_far);
-        assert!(serde_json::from_str::<Vec<Transition>>(&text.replace("e5d6", "e5e8")).is_err());
         Ok(())
     }
 

@@ -17,8 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::model::{QConfig, QNetwork, largest};
 use super::self_play::{SelfPlay, Transition};
-use crate::studies::Studies;
-use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, named};
+use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, TrainingStep, named};
 
 /// The document's sizes and plan; it gives no number of steps.
 const DOCUMENT: (QConfig, Plan) = (
@@ -83,13 +82,11 @@ pub fn train(options: &TrainOptions) -> Result<()> {
         copy,
         replay: Replay::new(BUFFER)?,
         games: SelfPlay::new(),
-        studies: &lesson.studies,
-        plan: lesson.plan,
     };
     crate::training::train(options, &lesson, &mut learner)
 }
 
-struct QLearner<'a> {
+struct QLearner {
     network: QNetwork,
     target: QNetwork,
     parameters: VarMap,
@@ -97,8 +94,6 @@ struct QLearner<'a> {
     replay: Replay<Transition>,
     games: SelfPlay,
     held_out: Vec<Transition>,
-    studies: &'a Studies,
-    plan: Plan,
 }
 
 /// Transitions of games of random moves, the same ones in every run.
@@ -115,7 +110,7 @@ fn random_transitions(network: &QNetwork) -> Result<Vec<Transition>> {
     Ok(found)
 }
 
-impl QLearner<'_> {
+impl QLearner {
     fn play(&mut self, epsilon: f64, rng: &mut Xoshiro256PlusPlus) -> Result<()> {
         let replay = &mut self.replay;
         self.games.play(&self.network, epsilon, rng, |transition| replay.push(transition))
@@ -160,18 +155,19 @@ fn epsilon(progress: f64) -> f64 {
     (first * (last / first).powf(progress / EPSILON_PART)).max(last)
 }
 
-impl Learner for QLearner<'_> {
-    fn loss(&mut self, step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor> {
-        let progress = step as f64 / self.plan.steps as f64;
+impl Learner<QConfig> for QLearner {
+    fn loss(&mut self, step: &mut TrainingStep<'_, QConfig>) -> Result<Tensor> {
+        let TrainingStep { lesson, index, rng } = step;
+        let progress = *index as f64 / lesson.plan.steps as f64;
         let ahead = if self.replay.len() == 0 { MOVES_AHEAD } else { 0 };
         for _ in 0..=ahead {
             self.play(epsilon(progress), rng)?;
         }
         ensure!(self.replay.len() > 0, "no game has ended");
-        if step.is_multiple_of(SYNC_INTERVAL) || ahead > 0 {
+        if index.is_multiple_of(SYNC_INTERVAL) || ahead > 0 {
             self.sync()?;
         }
-        let drawn = self.replay.draw(self.plan.batch, progress, rng);
+        let drawn = self.replay.draw(lesson.plan.batch, progress, rng);
         let transitions: Vec<_> = drawn.iter().map(|drawn| self.replay.get(drawn.place)).collect();
         let targets = Self::targets(&self.target, &transitions)?;
         let moves: Vec<_> = transitions.iter().map(|t| t.mv).enumerate().collect();
@@ -185,11 +181,12 @@ impl Learner for QLearner<'_> {
         Ok((weights * errors.sqr()?)?.mean_all()?)
     }
 
-    fn measure(&mut self) -> Result<Metrics> {
-        let boards: Vec<_> = self.studies.held_out.iter().map(|study| &study.board).collect();
+    fn measure(&mut self, lesson: &Lesson<QConfig>) -> Result<Metrics> {
+        let held_out = &lesson.studies.held_out;
+        let boards: Vec<_> = held_out.iter().map(|study| &study.board).collect();
         let values = self.network.legal_values(&boards)?;
         let (mut lost, mut right, mut found, mut labels) = (0.0, 0.0, Vec::new(), Vec::new());
-        for (study, values) in self.studies.held_out.iter().zip(&values) {
+        for (study, values) in held_out.iter().zip(&values) {
             let sign = if study.board.side_to_move() == Color::White { 1.0 } else { -1.0 };
             let of_labelled = values
                 .iter()
@@ -222,7 +219,7 @@ impl Learner for QLearner<'_> {
             checkpoint.insert(&in_copy(&name), variable.as_tensor().clone());
         }
         checkpoint.insert_json(REPLAY, &self.replay.state())?;
-        checkpoint.insert_json(GAMES, &self.games.state())
+        checkpoint.insert_json(GAMES, &self.games)
     }
 
     fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
@@ -231,7 +228,7 @@ impl Learner for QLearner<'_> {
             variable.set(&value)?;
         }
         self.replay.restore(checkpoint.json(REPLAY)?)?;
-        self.games = SelfPlay::of(&checkpoint.json(GAMES)?)?;
+        self.games = checkpoint.json(GAMES)?;
         Ok(())
     }
 }
@@ -372,8 +369,6 @@ fn share_of(priority: f32) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use rand::RngExt;
-
     use super::*;
 
     #[test]
@@ -416,37 +411,6 @@ mod tests {
             let of_place = drawn.iter().find(|drawn| drawn.place == place);
             assert!(of_place.is_none_or(|drawn| (f64::from(drawn.weight) - weight).abs() < 1e-4));
         }
-        Ok(())
-    }
-
-    #[test]
-    fn a_replay_that_comes_back_draws_the_same_items() -> Result<()> {
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
-        let mut replay = Replay::new(50)?;
-        let learn = |replay: &mut Replay<u32>, rng: &mut Xoshiro256PlusPlus| -> Result<_> {
-            let drawn = replay.draw(8, 0.5, rng);
-            let errors: Vec<f32> = (0..8).map(|_| rng.random::<f32>() * 3.0).collect();
-            replay.update(&drawn, &errors)?;
-            Ok(drawn)
-        };
-        for item in 0..70 {
-            replay.push(item)?;
-            learn(&mut replay, &mut rng)?;
-        }
-        let text = serde_json::to_string(&replay.state())?;
-        let mut other = Replay::new(50)?;
-        other.restore(serde_json::from_str(&text)?)?;
-        let mut other_rng = rng.clone();
-        for item in 0..30 {
-            replay.push(item)?;
-            other.push(item)?;
-            let drawn = [learn(&mut replay, &mut rng)?, learn(&mut other, &mut other_rng)?];
-            assert_eq!(drawn[0], drawn[1]);
-            let items = drawn.map(|drawn| drawn.into_iter().map(|d| *replay.get(d.place)));
-            let [first, second] = items;
-            assert!(first.eq(second));
-        }
-        assert!(Replay::<u32>::new(10)?.restore(serde_json::from_str(&text)?).is_err());
         Ok(())
     }
 }

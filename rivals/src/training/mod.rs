@@ -5,7 +5,7 @@ mod options;
 mod run;
 
 pub use options::{Plan, TrainOptions};
-pub use run::{Learner, Lesson, Metrics, named, train};
+pub use run::{Learner, Lesson, Metrics, TrainingStep, named, train};
 
 #[cfg(test)]
 pub use first_parameters::first_parameters;

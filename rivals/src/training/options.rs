@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow};
 use azimuth_search::inference::Backend;
 use azimuth_train::claim::{Claim, claim_all};
-use azimuth_train::training::{Pace, StepsOrTime};
-use candle_core::Device;
+use azimuth_train::training::StepsOrTime;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -53,17 +52,17 @@ pub struct TrainOptions {
     learning_rate: Option<f64>,
     /// Time (90s, 5m) or steps (2000) between checkpoints.
     #[arg(long, default_value = "2m")]
-    checkpoint_every: StepsOrTime,
+    pub checkpoint_every: StepsOrTime,
     /// Stop after this time (90s, 5m) or number of steps (2000) and write a checkpoint; the same
     /// command resumes.
     #[arg(long)]
-    stop_after: Option<StepsOrTime>,
+    pub stop_after: Option<StepsOrTime>,
     /// Seed of the initial parameters and of the sampling of examples.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Device to compute on.
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
-    device: Backend,
+    pub device: Backend,
 }
 
 impl TrainOptions {
@@ -84,41 +83,27 @@ impl TrainOptions {
         claim_all(&[&self.out, &self.checkpoint(), &self.log()], &inputs)
     }
 
-    /// The sizes: those of the preset, with the overrides applied.
-    pub fn config<T: Serialize + DeserializeOwned>(&self, document: T, small: T) -> Result<T> {
-        let preset = match self.preset {
+    /// The sizes and the optimisation schedule: those of the preset, with the overrides applied.
+    pub fn sizes_and_plan<T: Serialize + DeserializeOwned>(
+        &self,
+        document: (T, Plan),
+        small: (T, Plan),
+    ) -> Result<(T, Plan)> {
+        let (sizes, plan) = match self.preset {
             Preset::Document => document,
             Preset::Small => small,
         };
-        let mut config = serde_json::to_value(preset)?;
+        let mut config = serde_json::to_value(sizes)?;
         let named = config.as_object_mut().context("sizes have names")?;
         named.extend(self.sizes.iter().cloned());
         check_sizes("--size", &config)?;
-        serde_json::from_value(config).context("--size")
-    }
-
-    /// The device of the networks. Fails if it is a GPU and there is none.
-    pub fn device(&self) -> Result<Device> {
-        self.device.device().context("--device")
-    }
-
-    /// When to write checkpoints, and when to stop.
-    pub fn pace(&self) -> Pace {
-        Pace { checkpoint_every: self.checkpoint_every, stop_after: self.stop_after }
-    }
-
-    /// The optimisation schedule.
-    pub fn plan(&self, document: Plan, small: Plan) -> Plan {
-        let preset = match self.preset {
-            Preset::Document => document,
-            Preset::Small => small,
+        let plan = Plan {
+            batch: self.batch.map_or(plan.batch, usize::from),
+            steps: self.steps.unwrap_or(plan.steps).max(1),
+            learning_rate: self.learning_rate.unwrap_or(plan.learning_rate),
+            ..plan
         };
-        Plan {
-            batch: self.batch.map_or(preset.batch, usize::from),
-            steps: self.steps.unwrap_or(preset.steps).max(1),
-            learning_rate: self.learning_rate.unwrap_or(preset.learning_rate),
-            ..preset
-        }
+        Ok((serde_json::from_value(config).context("--size")?, plan))
     }
 }
 

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 use azimuth_cli::say;
 use azimuth_train::claim::Claim;
 use azimuth_train::optimizer::{DenseOptimizer, Step};
-use azimuth_train::training::{self, Checkpoint, End, Learnt, Log, Progress, Run, Since};
+use azimuth_train::training::{self, Checkpoint, End, Learnt, Log, Pace, Progress, Run, Since};
 use candle_core::{DType, Device, Tensor, Var};
 use candle_nn::{VarBuilder, VarMap};
 use rand::SeedableRng;
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use super::first_parameters::first_parameters;
 use super::options::{Plan, TrainOptions};
-use crate::studies::Studies;
+use crate::studies::{Studies, Study};
 use crate::weights::{Metadata, RivalWeights};
 
 /// The name in a checkpoint of the elapsed time.
@@ -30,7 +30,7 @@ const SECONDS: &str = "seconds";
 pub fn train<C: Serialize + DeserializeOwned>(
     options: &TrainOptions,
     lesson: &Lesson<C>,
-    learner: &mut dyn Learner,
+    learner: &mut dyn Learner<C>,
 ) -> Result<()> {
     let path = options.checkpoint();
     let described = lesson.describe()?;
@@ -61,7 +61,9 @@ pub fn train<C: Serialize + DeserializeOwned>(
     } else {
         progress.say(&format!("continuing at step {first} of '{}'", path.display()));
     }
-    match training::train(&mut run, first..steps, options.pace(), &mut progress)? {
+    let TrainOptions { checkpoint_every, stop_after, .. } = *options;
+    let pace = Pace { checkpoint_every, stop_after };
+    match training::train(&mut run, first..steps, pace, &mut progress)? {
         End::Stopped(done) => {
             say(format_args!(
                 "stopped at step {done}; the same command continues from the checkpoint"
@@ -75,13 +77,13 @@ pub fn train<C: Serialize + DeserializeOwned>(
 /// Named numbers.
 pub type Metrics = Vec<(&'static str, f64)>;
 
-/// A model that can be trained.
-pub trait Learner {
-    /// The loss of step `step`, from 0, on examples drawn with `rng`.
-    fn loss(&mut self, step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor>;
+/// A model that learns a lesson.
+pub trait Learner<C> {
+    /// The loss of a step, on the examples that it draws.
+    fn loss(&mut self, step: &mut TrainingStep<'_, C>) -> Result<Tensor>;
 
     /// Metrics on held-out examples; the first is the loss.
-    fn measure(&mut self) -> Result<Metrics>;
+    fn measure(&mut self, lesson: &Lesson<C>) -> Result<Metrics>;
 
     /// Stores in a checkpoint the state that later steps depend on, except the parameters.
     fn save(&self, _checkpoint: &mut Checkpoint) -> Result<()> {
@@ -91,6 +93,23 @@ pub trait Learner {
     /// Restores the state that [`Self::save`] stored.
     fn restore(&mut self, _checkpoint: &Checkpoint) -> Result<()> {
         Ok(())
+    }
+}
+
+/// A step of a training run.
+pub struct TrainingStep<'a, C> {
+    /// The run.
+    pub lesson: &'a Lesson<C>,
+    /// The number of the step, from 0.
+    pub index: u64,
+    /// Draws the examples.
+    pub rng: Xoshiro256PlusPlus,
+}
+
+impl<'a, C> TrainingStep<'a, C> {
+    /// `count` random studies from the training set.
+    pub fn sample(&mut self, count: usize) -> Vec<&'a Study> {
+        self.lesson.studies.sample(count, &mut self.rng)
     }
 }
 
@@ -125,13 +144,13 @@ impl<C: Serialize + DeserializeOwned> Lesson<C> {
         document: (C, Plan),
         small: (C, Plan),
     ) -> Result<Self> {
-        let config = options.config(document.0, small.0)?;
-        let device = options.device()?;
+        let (config, plan) = options.sizes_and_plan(document, small)?;
+        let device = options.device.device().context("--device")?;
         let _claims = options.claim()?;
         Ok(Self {
             rival,
             config,
-            plan: options.plan(document.1, small.1),
+            plan,
             studies: Studies::read(&options.data)?,
             device,
             parameters: VarMap::new(),
@@ -144,11 +163,6 @@ impl<C: Serialize + DeserializeOwned> Lesson<C> {
     /// The builder from which networks take their parameters.
     pub fn vb(&self) -> VarBuilder<'static> {
         first_parameters(&self.parameters, self.seed, &self.device)
-    }
-
-    /// Sets the conversion from trained parameters to the form used in play.
-    pub fn finished_by(self, finish: fn(RivalWeights) -> Result<RivalWeights>) -> Self {
-        Self { finish, ..self }
     }
 
     /// A description of the run, which must be the same when it is resumed.
@@ -187,7 +201,7 @@ impl<C: Serialize + DeserializeOwned> Lesson<C> {
 /// A rival's run.
 struct RivalRun<'a, C> {
     lesson: &'a Lesson<C>,
-    learner: &'a mut dyn Learner,
+    learner: &'a mut dyn Learner<C>,
     optimizer: DenseOptimizer,
     /// The description of the run in its checkpoint.
     described: String,
@@ -204,7 +218,7 @@ impl<C: Serialize + DeserializeOwned> RivalRun<'_, C> {
     /// Measures metrics and logs them.
     fn measure(&mut self, progress: &mut Progress) -> Result<()> {
         let Since { step, losses, .. } = progress.since_last()?;
-        self.metrics = self.learner.measure()?;
+        self.metrics = self.learner.measure(self.lesson)?;
         let loss = losses.first().map(|&(_, loss)| loss);
         let seconds = self.seconds().round();
         let mut line = json!({"step": step, "seconds": seconds, "training_loss": loss});
@@ -224,7 +238,7 @@ impl<C: Serialize + DeserializeOwned> RivalRun<'_, C> {
     /// Writes the weights and removes the checkpoint.
     fn finish(mut self, out: &Path) -> Result<()> {
         if self.metrics.is_empty() {
-            self.metrics = self.learner.measure()?;
+            self.metrics = self.learner.measure(self.lesson)?;
         }
         let weights = self.lesson.weights(self.seconds(), &self.metrics)?;
         (self.lesson.finish)(weights)?.write(out)?;
@@ -237,10 +251,11 @@ const MEASUREMENTS: u64 = 10;
 
 impl<C: Serialize + DeserializeOwned> Run for RivalRun<'_, C> {
     fn step(&mut self, index: u64, _: &mut Progress) -> Result<Learnt> {
-        let plan = self.lesson.plan;
+        let Self { lesson, .. } = *self;
+        let plan = lesson.plan;
         // A seed for each step, so that a resumed run draws the same examples.
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.lesson.seed.wrapping_add(index << 16));
-        let loss = self.learner.loss(index, &mut rng)?;
+        let rng = Xoshiro256PlusPlus::seed_from_u64(lesson.seed.wrapping_add(index << 16));
+        let loss = self.learner.loss(&mut TrainingStep { lesson, index, rng })?;
         let gradients = loss.backward()?;
         let rate = plan.learning_rate * schedule(index, plan.steps);
         let step = Step::adamw(index, rate, plan.weight_decay);

@@ -9,13 +9,13 @@ use cozy_chess::{Board, Color};
 
 use crate::board::{PLANES, planes, signs};
 use crate::monte_carlo::{Assessment, MonteCarlo, PolicyValue};
-use crate::network::{LegalMoves, PolicyHead, ResidualTower, TowerConfig, ValueHead};
+use crate::network::{LegalMoves, Linear, ResidualTower, TowerConfig, ValueHead, policy_head};
 use crate::weights::RivalWeights;
 
 /// Maps positions to logits of moves and values.
 pub struct TwoHeadNetwork {
     tower: ResidualTower,
-    policy: PolicyHead,
+    policy: Linear,
     value: ValueHead,
     oriented: bool,
 }
@@ -25,7 +25,7 @@ impl TwoHeadNetwork {
     pub fn new(config: TowerConfig, vb: &VarBuilder<'_>) -> candle_core::Result<Self> {
         Ok(Self {
             tower: ResidualTower::new(PLANES, config, &vb.pp("tower"))?,
-            policy: PolicyHead::new(config.channels, &vb.pp("policy"))?,
+            policy: policy_head(config.channels, &vb.pp("policy"))?,
             value: ValueHead::new(config.channels, &vb.pp("value"))?,
             oriented: config.oriented,
         })
@@ -44,12 +44,13 @@ impl TwoHeadNetwork {
         let device = self.tower.device();
         let signs = signs(boards.clone(), self.oriented, device)?;
         let boards = self.tower.forward(&planes(boards, self.oriented, device)?)?;
-        Ok([self.policy.forward(&boards)?, (self.value.forward(&boards)? * signs)?])
+        let logits = self.policy.forward(&boards)?.flatten_from(1)?;
+        Ok([logits, (self.value.forward(&boards)? * signs)?])
     }
 }
 
-impl PolicyValue for &TwoHeadNetwork {
-    fn assess(&mut self, positions: &[&Position]) -> Result<Vec<Assessment>> {
+impl PolicyValue for TwoHeadNetwork {
+    fn assess(&self, positions: &[&Position]) -> Result<Vec<Assessment>> {
         let boards: Vec<&Board> = positions.iter().map(|position| position.board()).collect();
         let [logits, values] = self.forward(boards.iter().copied())?;
         let policies = LegalMoves::new(&boards, self.oriented, logits.device())?;
@@ -60,12 +61,6 @@ impl PolicyValue for &TwoHeadNetwork {
         };
         let values = values.to_vec1::<f32>()?;
         Ok(boards.iter().zip(policies).zip(values).map(assessment).collect())
-    }
-}
-
-impl PolicyValue for TwoHeadNetwork {
-    fn assess(&mut self, positions: &[&Position]) -> Result<Vec<Assessment>> {
-        (&*self).assess(positions)
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use azimuth_chess::position::{Position, fen_of};
 use azimuth_search::{Value, terminal_value};
 use cozy_chess::{Board, Color, Move};
@@ -131,7 +131,7 @@ impl SelfPlay {
     /// Plays a move in every game.
     pub fn play(
         &mut self,
-        mut network: &TwoHeadNetwork,
+        network: &TwoHeadNetwork,
         starts: &[Study],
         rng: &mut impl Rng,
     ) -> Result<()> {
@@ -147,10 +147,9 @@ impl SelfPlay {
             let assessed = if open.is_empty() { Vec::new() } else { network.assess(&open)? };
             let mut assessed = assessed.iter();
             for (tree, leaf) in trees.iter_mut().zip(&leaves) {
-                match (leaf.end, leaf.end.is_none().then(|| assessed.next()).flatten()) {
-                    (Some(value), _) => tree.back_up(leaf, value),
-                    (None, Some(assessment)) => tree.expand(leaf, assessment),
-                    (None, None) => {}
+                match leaf.end {
+                    Some(value) => tree.back_up(leaf, value),
+                    None => tree.expand(leaf, assessed.next().context("no assessment")?),
                 }
             }
         }

@@ -8,22 +8,13 @@ use azimuth_train::training::Checkpoint;
 use candle_core::Tensor;
 use candle_nn::loss::mse;
 use cozy_chess::Board;
-use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::model::TwoHeadNetwork;
 use super::self_play::{Experience, SelfPlay};
 use crate::network::{LegalMoves, TowerConfig};
-use crate::policy::{policy_metrics, preferences};
-use crate::studies::Studies;
-use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions};
+use crate::policy::{DOCUMENT, policy_metrics, preferences};
+use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, TrainingStep};
 use crate::value::{Labelled, labelled, value_metrics};
-
-/// The document shows the tower's sizes in a picture that is missing; these are common ones. The
-/// rest is the document's plan: 20 epochs of 6.7 million positions, in batches of 512.
-const DOCUMENT: (TowerConfig, Plan) = (
-    TowerConfig { blocks: 10, channels: 128, oriented: false },
-    Plan { batch: 512, steps: 262_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
-);
 
 const SMALL: (TowerConfig, Plan) = (
     TowerConfig { blocks: 4, channels: 32, oriented: true },
@@ -46,44 +37,43 @@ const SELF_PLAY: &str = "self_play";
 pub fn train(options: &TrainOptions) -> Result<()> {
     let lesson = Lesson::read("twohead", options, DOCUMENT, SMALL)?;
     let network = TwoHeadNetwork::new(lesson.config, &lesson.vb())?;
-    let mut learner =
-        TwoHeadLearner { network, studies: &lesson.studies, plan: lesson.plan, self_play: None };
+    let mut learner = TwoHeadLearner { network, self_play: None };
     crate::training::train(options, &lesson, &mut learner)
 }
 
-struct TwoHeadLearner<'a> {
+struct TwoHeadLearner {
     network: TwoHeadNetwork,
-    studies: &'a Studies,
-    plan: Plan,
     self_play: Option<SelfPlay>,
 }
 
-impl TwoHeadLearner<'_> {
+impl TwoHeadLearner {
     /// Continues the self-play games, once that part of the run has started, and samples from them.
-    fn experiences(&mut self, step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Vec<Experience>> {
-        if (step as f64) < LABELLED_PART * self.plan.steps as f64 {
+    fn experiences(&mut self, step: &mut TrainingStep<'_, TowerConfig>) -> Result<Vec<Experience>> {
+        let TrainingStep { lesson: Lesson { studies, plan, .. }, index, rng } = step;
+        if (*index as f64) < LABELLED_PART * plan.steps as f64 {
             return Ok(Vec::new());
         }
-        let starts = &self.studies.training;
+        let starts = &studies.training;
         let games = match &mut self.self_play {
             Some(games) => games,
             none => none.insert(SelfPlay::new(starts, rng)?),
         };
-        if step.is_multiple_of(STEPS_A_MOVE) {
+        if index.is_multiple_of(STEPS_A_MOVE) {
             games.play(&self.network, starts, rng)?;
         }
-        Ok(games.sample(self.plan.batch / OWN_PART, rng).into_iter().cloned().collect())
+        Ok(games.sample(plan.batch / OWN_PART, rng).into_iter().cloned().collect())
     }
 }
 
-impl Learner for TwoHeadLearner<'_> {
-    fn loss(&mut self, step: u64, rng: &mut Xoshiro256PlusPlus) -> Result<Tensor> {
-        let own = self.experiences(step, rng)?;
-        let with_moves = self.plan.batch.div_ceil(2);
-        let studies = self.studies.sample(with_moves - own.len(), rng);
+impl Learner<TowerConfig> for TwoHeadLearner {
+    fn loss(&mut self, step: &mut TrainingStep<'_, TowerConfig>) -> Result<Tensor> {
+        let own = self.experiences(step)?;
+        let batch = step.lesson.plan.batch;
+        let with_moves = batch.div_ceil(2);
+        let studies = step.sample(with_moves - own.len());
         // The search evaluates positions after poor moves, too.
-        let others = self.studies.sample(self.plan.batch - with_moves, rng);
-        let Labelled { successors, values: of_successors, .. } = labelled(others.into_iter(), rng);
+        let others = step.sample(batch - with_moves).into_iter();
+        let Labelled { successors, values: of_successors, .. } = labelled(others, &mut step.rng);
         let boards = studies.iter().map(|study| &study.board).chain(own.iter().map(|e| &e.board));
         let boards: Vec<&Board> = boards.chain(&successors).collect();
         let [logits, values] = self.network.forward(boards.iter().copied())?;
@@ -99,13 +89,13 @@ impl Learner for TwoHeadLearner<'_> {
         Ok((of_moves + of_values)?)
     }
 
-    fn measure(&mut self) -> Result<Metrics> {
-        let mut metrics =
-            policy_metrics(&self.studies.held_out, self.network.oriented(), |boards| {
-                let [logits, _] = self.network.forward(boards.iter().copied())?;
-                Ok(logits)
-            })?;
-        metrics.extend(value_metrics(&self.studies.held_out, |_, boards| {
+    fn measure(&mut self, lesson: &Lesson<TowerConfig>) -> Result<Metrics> {
+        let held_out = &lesson.studies.held_out;
+        let mut metrics = policy_metrics(held_out, self.network.oriented(), |boards| {
+            let [logits, _] = self.network.forward(boards.iter().copied())?;
+            Ok(logits)
+        })?;
+        metrics.extend(value_metrics(held_out, |_, boards| {
             let [_, values] = self.network.forward(boards.iter())?;
             Ok(values.to_vec1()?)
         })?);
