@@ -7,9 +7,10 @@ pub mod server;
 pub mod uci_lines;
 
 use std::env::consts::{EXE_EXTENSION, EXE_SUFFIX};
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -39,17 +40,46 @@ pub fn binary(name: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
+/// Runs a binary of this workspace to its end.
+pub fn run(program: &str, arguments: &[impl AsRef<OsStr>]) -> Result<Output> {
+    Ok(Command::new(binary(program)?).args(arguments).output()?)
+}
+
+/// Runs a command with `input` on its standard input. A command that refuses its arguments need not
+/// read it.
+pub fn run_with_input(command: &mut Command, input: &str) -> Result<Output> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    let _ = child.stdin.take().context("no input")?.write_all(input.as_bytes());
+    Ok(child.wait_with_output()?)
+}
+
+/// The standard output of a command; fails with its text on standard error if the command failed.
+pub fn printed(output: Output) -> Result<String> {
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// The single line on standard error of a command that failed.
+pub fn refused(output: Output) -> Result<String> {
+    let said = String::from_utf8(output.stderr)?;
+    ensure!(output.status.code() == Some(1), "{}: {said}", output.status);
+    ensure!(said.lines().count() == 1, "not one line: {said}");
+    Ok(said.trim_end().to_owned())
+}
+
+/// Runs a binary of this workspace that fails, and returns its single line on standard error.
+pub fn refusal(program: &str, arguments: &[&str]) -> Result<String> {
+    refused(run(program, arguments)?)
+}
+
 /// Runs a script of `tests/python` in the virtual environment and returns its output.
 pub fn python(script: &str, arguments: &[&str]) -> Result<String> {
     let interpreter = root().join(VENV_PYTHON);
     ensure!(interpreter.exists(), "no virtual environment; run make test");
-    let output = Command::new(interpreter)
-        .arg(root().join("tests/python").join(script))
-        .args(arguments)
-        .output()?;
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    ensure!(output.status.success(), "{script} failed: {errors}");
-    Ok(String::from_utf8(output.stdout)?)
+    let path = root().join("tests/python").join(script);
+    let output = Command::new(interpreter).arg(path).args(arguments).output()?;
+    printed(output).with_context(|| format!("{script} failed"))
 }
 
 /// The memory of a process that no file backs, in kB, and the number of its open handles.
@@ -76,10 +106,7 @@ pub fn text(path: &Path) -> String {
 
 /// Runs the trainer and returns its output; fails with its text on standard error.
 pub fn trainer(arguments: &[&str]) -> Result<String> {
-    let output = Command::new(binary("azimuth-train")?).args(arguments).output()?;
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    ensure!(output.status.success(), "{errors}");
-    Ok(String::from_utf8(output.stdout)?)
+    printed(run("azimuth-train", arguments)?)
 }
 
 /// Runs a script of `tests/python` with `input`, in a Python that has PyTorch, and returns its
@@ -93,18 +120,14 @@ pub fn pytorch(script: &str, arguments: &[&str], input: &str) -> Result<String> 
     let own = root().join(VENV_PYTHON);
     let interpreters = [own.as_path(), Path::new("python3"), Path::new("/usr/bin/python3")];
     let interpreter = interpreters.iter().find(|python| imports(python));
-    let mut child = Command::new(interpreter.context("PyTorch is missing; run make test")?)
-        .arg(root().join("tests/python").join(script))
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
-    child.stdin.take().context("no input")?.write_all(input.as_bytes())?;
-    let output = child.wait_with_output()?;
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    ensure!(output.status.success(), "{script} failed: {errors}");
-    Ok(String::from_utf8(output.stdout)?)
+    let mut command = Command::new(interpreter.context("PyTorch is missing; run make test")?);
+    command.arg(root().join("tests/python").join(script)).args(arguments);
+    printed(run_with_input(&mut command, input)?).with_context(|| format!("{script} failed"))
+}
+
+/// The word after `name` in a line.
+pub fn word_after<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    line.split(' ').skip_while(|&word| word != name).nth(1)
 }
 
 /// The path of Stockfish, if the system has it.

@@ -1,8 +1,13 @@
-//! Random lines of a UCI session: valid ones, damaged ones and noise.
+//! Random sessions of UCI: their lines are valid ones, damaged ones and noise.
 
+use anyhow::{Context, Result, anyhow};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
+use proptest::test_runner::TestRunner;
+
+/// Number of lines of a session.
+const SESSION: usize = 200;
 
 const POSITIONS: [&str; 16] = [
     "fen 8/8/8/8/8/2k5/2K5 b - -",
@@ -161,7 +166,7 @@ fn damaged() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// A line without its line break.
-pub fn line() -> impl Strategy<Value = Vec<u8>> {
+fn line() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         600 => valid(),
         300 => damaged(),
@@ -172,4 +177,21 @@ pub fn line() -> impl Strategy<Value = Vec<u8>> {
         line.retain(|&byte| byte != b'\n');
         line
     })
+}
+
+/// The number of lines that `AZIMUTH_FUZZ_COMMANDS` asks for, or `usual`.
+pub fn number_of_lines(usual: usize) -> Result<usize> {
+    let number = std::env::var("AZIMUTH_FUZZ_COMMANDS");
+    number.map_or(Ok(usual), |number| number.parse()).context("AZIMUTH_FUZZ_COMMANDS")
+}
+
+/// Plays random sessions with at least this number of lines in all. A failure has the shortest
+/// session that was found to fail.
+pub fn play_sessions(lines: usize, play: impl Fn(Vec<Vec<u8>>) -> Result<()>) -> Result<()> {
+    let cases = u32::try_from(lines.div_ceil(SESSION))?;
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    let session = |lines: Vec<Vec<u8>>| {
+        play(lines).map_err(|error| TestCaseError::fail(format!("{error:#}")))
+    };
+    TestRunner::new(config).run(&vec(line(), SESSION), session).map_err(|error| anyhow!("{error}"))
 }

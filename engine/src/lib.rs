@@ -1,17 +1,18 @@
 //! Azimuth: a UCI chess engine that plans in a learned space.
 //!
-//! [`uci`] is the protocol, [`explain`] gives reasons for moves, [`play`] runs games in a terminal,
-//! [`report`] turns games into HTML pages, and [`serve`] shows a board in the browser. The search is
+//! [`uci`] is the protocol, `explain` gives reasons for moves, `play` runs games in a terminal,
+//! `report` turns games into HTML pages, and `serve` shows a board in the browser. The search is
 //! that of `azimuth-search`.
 
 mod board_page;
-pub mod embedded_tables;
+mod embedded_tables;
 pub mod embedded_weights;
-pub mod explain;
+mod explain;
 mod map;
-pub mod play;
+mod opening_book;
+mod play;
 pub mod program;
-pub mod report;
-pub mod serve;
-pub mod session;
+mod report;
+mod serve;
+mod session;
 pub mod uci;

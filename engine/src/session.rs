@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
+use azimuth_cli::say;
 use azimuth_search::inference::{ModelSource, Worker};
 use azimuth_search::{Planner, PlannerKind, PlannerSettings, Resources, Tablebases};
 
@@ -14,6 +15,11 @@ pub struct Session {
     pub planner: Box<dyn Planner>,
     /// The worker, which also gives access to the model.
     pub worker: Worker,
+}
+
+/// Shows a message to the user.
+pub fn notice(text: &str) {
+    say(format_args!("azimuth: {text}"));
 }
 
 impl Session {

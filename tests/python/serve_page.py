@@ -473,26 +473,6 @@ def report(page):
     assert len(positions) == 15 and positions[-1]["judgement"] is None
 
 
-def touch(page):
-    """A report on a phone, by touch: the board stays on screen."""
-    load(page, FOOLS_MATE)
-    page.tap("#tab-report")
-    page.tap("#report-start")
-    expect(page.locator("#counts tbody tr").first).to_contain_text("%", timeout=30_000)
-    box = page.locator("#board").bounding_box()
-    page.tap("#next-mistake")
-    assert "g4" in page.inner_text("#about h2")
-    page.tap("#moves .move >> nth=0")
-    assert "f3" in page.inner_text("#about h2")
-    page.tap("#next")
-    assert "e5" in page.inner_text("#about h2")
-    assert page.locator("#board").bounding_box() == box
-    page.locator("#graph").scroll_into_view_if_needed()
-    graph = page.locator("#graph").bounding_box()
-    page.touchscreen.tap(graph["x"] + graph["width"] - 3, graph["y"] + 20)
-    assert "Qh4#" in page.inner_text("#about h2")
-
-
 def connection(page, sockets):
     """The connection is lost, and found again."""
     page.wait_for_selector(".pv .score")
@@ -631,10 +611,9 @@ def check_shifts(page, where):
     assert sum(value for value, _ in shifts) < 0.05, (where, shifts)
 
 
-def opened(browser, address, width=1366, height=768, scheme="light", touch=False):
+def opened(browser, address, width=1366, height=768, scheme="light"):
     context = browser.new_context(
-        viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce", has_touch=touch,
-        accept_downloads=True,
+        viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce", accept_downloads=True,
     )
     page = context.new_page()
     page.add_init_script(SHIFTS)
@@ -663,8 +642,7 @@ def main():
         if scenario in ("everywhere", "restart"):
             globals()[scenario](browser, address, folder)
         else:
-            width, height = SIZES["phone" if scenario == "touch" else "laptop"]
-            context, page, said = opened(browser, address, width, height, touch=scenario == "touch")
+            context, page, said = opened(browser, address)
             try:
                 if scenario == "connection":
                     connection(page, page.sockets)

@@ -1,11 +1,11 @@
 //! The built `azimuth-bench` on its command line.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use anyhow::{Context, Result, ensure};
-use azimuth_tests::{binary, root, stockfish};
+use anyhow::{Context, Result};
+use azimuth_tests::{binary, printed, refused, root, run, stockfish, text};
 use tempfile::TempDir;
 
 const OPENINGS: &str = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1
@@ -32,28 +32,19 @@ impl Match {
     }
 
     fn play(&self, arguments: &[&str]) -> Result<Output> {
-        let output = Command::new(binary("azimuth-bench")?)
-            .args(["elo", "--games", "8", "--concurrency", &self.concurrency.to_string(), "--book"])
-            .arg(self.folder.path().join("book.epd"))
-            .arg("--pgn")
-            .arg(self.games())
-            .args(arguments)
-            .output()?;
-        Ok(output)
+        let (book, games) = (text(&self.folder.path().join("book.epd")), text(&self.games()));
+        let concurrency = self.concurrency.to_string();
+        let usual = ["elo", "--games", "8", "--concurrency", &concurrency];
+        let files = ["--book", &book, "--pgn", &games];
+        run("azimuth-bench", &[&usual, &files[..], arguments].concat())
     }
-}
-
-fn said(output: &Output) -> Result<String> {
-    let errors = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "azimuth-bench failed: {errors}");
-    Ok(String::from_utf8(output.stdout.clone())?)
 }
 
 #[test]
 fn an_interrupted_match_goes_on_to_the_same_games() -> Result<()> {
     let whole = Match::new()?;
     let players = ["--player", "depth=2", "--against", "depth=1 width=1 elo=1000"];
-    let table = said(&whole.play(&players)?)?;
+    let table = printed(whole.play(&players)?)?;
     assert!(table.contains("Azimuth w3 d2") && table.contains("8 games played"), "{table}");
     let text = fs::read_to_string(whole.games())?;
     assert_eq!(text.matches("[Event ").count(), 8);
@@ -62,7 +53,7 @@ fn an_interrupted_match_goes_on_to_the_same_games() -> Result<()> {
     let cut = text.len() * 2 / 3;
     fs::write(whole.games(), &text[..cut])?;
     let kept = text[..cut].matches("[GameDuration ").count() - 1;
-    let table = said(&whole.play(&players)?)?;
+    let table = printed(whole.play(&players)?)?;
     assert!(table.contains(&format!("{} games played", 8 - kept)), "kept {kept}: {table}");
     let moves = |text: &str| {
         let mut games: Vec<String> = text.split("[Event ").skip(1).map(without_times).collect();
@@ -72,7 +63,7 @@ fn an_interrupted_match_goes_on_to_the_same_games() -> Result<()> {
     // Players with a fixed depth repeat the same games.
     assert_eq!(moves(&fs::read_to_string(whole.games())?), moves(&text));
 
-    let again = said(&whole.play(&players)?)?;
+    let again = printed(whole.play(&players)?)?;
     assert!(again.contains("0 games played"), "{again}");
     Ok(())
 }
@@ -83,11 +74,10 @@ fn games_share_the_batches_of_a_transformer() -> Result<()> {
     let weights = root().join("weights/mini.safetensors");
     let player = |width| format!("weights={} depth=1 verify=none width={width}", weights.display());
     let batches = shared.folder.path().join("batches.csv");
-    let (one, two, table) = (player(1), player(2), batches.to_string_lossy());
+    let (one, two, table) = (player(1), player(2), text(&batches));
     let draw = "moves=1,score=32000,from=1";
-    let arguments =
-        ["--player", &one, "--against", &two, "--draw", draw, "--batches", table.as_ref()];
-    let first = said(&shared.play(&arguments)?)?;
+    let arguments = ["--player", &one, "--against", &two, "--draw", draw, "--batches", &table];
+    let first = printed(shared.play(&arguments)?)?;
     assert!(first.contains("waiting for the encoder: "), "{first}");
     let csv = fs::read_to_string(&batches)?;
     let mut lines = csv.lines();
@@ -96,30 +86,20 @@ fn games_share_the_batches_of_a_transformer() -> Result<()> {
     assert!(searches.fold(0.0, f64::max) > 1.0, "{csv}");
 
     // The same command has no game left to play.
-    assert!(said(&shared.play(&arguments)?)?.contains("0 games played"));
+    assert!(printed(shared.play(&arguments)?)?.contains("0 games played"));
     assert_eq!(fs::read_to_string(&batches)?, csv);
     Ok(())
 }
 
 #[test]
 fn outputs_of_a_match_have_different_names() -> Result<()> {
-    let refused = Match::new()?;
-    let games = refused.games();
-    let table = refused.folder.path().join("table");
+    let own = Match::new()?;
+    let (games, table) = (own.games(), own.folder.path().join("table"));
     for (json, batches) in [(&games, &table), (&table, &games), (&table, &table)] {
-        let output = refused.play(&[
-            "--player",
-            "depth=1",
-            "--against",
-            "depth=1 width=1",
-            "--json",
-            &json.to_string_lossy(),
-            "--batches",
-            &batches.to_string_lossy(),
-        ])?;
-        let error = String::from_utf8(output.stderr)?;
+        let players = ["--player", "depth=1", "--against", "depth=1 width=1"];
+        let outputs = ["--json", &text(json), "--batches", &text(batches)];
+        let error = refused(own.play(&[players, outputs].concat())?)?;
         assert!(error.contains("is needed twice; choose another name"), "{error}");
-        assert_eq!(error.lines().count(), 1, "{error}");
     }
     assert!(!games.exists() && !table.exists());
     Ok(())
@@ -143,13 +123,12 @@ fn another_engine_plays_and_python_chess_reads_the_games() -> Result<()> {
          option.Hash=1",
         stockfish()?.display()
     );
-    let table = said(&played.play(&["--player", "depth=1", "--against", &against])?)?;
+    let table = printed(played.play(&["--player", "depth=1", "--against", &against])?)?;
     assert!(table.contains("at 1350") && table.contains("known"), "{table}");
-    let path = played.games();
-    let read = azimuth_tests::python("read_games.py", &[&path.to_string_lossy()])?;
+    let path = text(&played.games());
+    let read = azimuth_tests::python("read_games.py", &[&path])?;
     assert_eq!(read.trim(), "8 games, every move legal, with a score and a time");
-    let rated = Command::new(binary("azimuth-bench")?).arg("rate").arg(&path).output()?;
-    assert!(said(&rated)?.contains("Azimuth w3 d1"));
+    assert!(printed(run("azimuth-bench", &["rate", &path])?)?.contains("Azimuth w3 d1"));
     Ok(())
 }
 
@@ -158,7 +137,7 @@ fn a_test_ends_once_it_is_decided() -> Result<()> {
     let played = Match::new()?;
     let players = ["--player", "depth=4", "--against", "depth=1 width=1 name=weak"];
     let sprt = ["--sprt", "elo0=0,elo1=300,alpha=0.2,beta=0.2,model=logistic"];
-    let table = said(&played.play(&[players.as_slice(), &sprt].concat())?)?;
+    let table = printed(played.play(&[players.as_slice(), &sprt].concat())?)?;
     assert!(table.contains("]: better, LLR"), "{table}");
     Ok(())
 }
@@ -167,7 +146,7 @@ fn a_test_ends_once_it_is_decided() -> Result<()> {
 fn what_is_wrong_is_said_in_one_line_and_the_games_stay() -> Result<()> {
     let played = Match::new()?;
     let usual = ["--player", "depth=1", "--against", "depth=2"];
-    said(&played.play(&usual)?)?;
+    printed(played.play(&usual)?)?;
     let before = fs::read(played.games())?;
     let engine = binary("azimuth")?;
     let lacks = format!("cmd='{}' depth=1 option.Contempt=1", engine.display());
@@ -184,11 +163,8 @@ fn what_is_wrong_is_said_in_one_line_and_the_games_stay() -> Result<()> {
         (["--player", "depth=1", "--against", &lacks], "it has no option 'Contempt'"),
         (["--player", "weights=/no/file", "--against", "depth=2"], "weights file '/no/file'"),
     ] {
-        let output = played.play(&arguments)?;
-        let errors = String::from_utf8(output.stderr)?;
-        assert!(!output.status.success(), "{arguments:?}");
-        assert!(errors.contains(part), "{errors}");
-        assert_eq!(errors.trim().lines().count(), 1, "{errors}");
+        let error = refused(played.play(&arguments)?)?;
+        assert!(error.contains(part), "{error}");
         assert_eq!(fs::read(played.games())?, before);
     }
     Ok(())
@@ -196,47 +172,39 @@ fn what_is_wrong_is_said_in_one_line_and_the_games_stay() -> Result<()> {
 
 #[test]
 fn the_readme_shows_the_results() -> Result<()> {
-    let output = Command::new(binary("azimuth-bench")?)
-        .args(["report", "--check"])
-        .current_dir(root())
-        .output()?;
-    said(&output).map(|_| ())
+    let mut command = Command::new(binary("azimuth-bench")?);
+    printed(command.args(["report", "--check"]).current_dir(root()).output()?).map(drop)
 }
 
 #[test]
 fn a_judge_says_what_moves_lose() -> Result<()> {
     let own = Match::new()?;
-    let (book, json) = (own.folder.path().join("book.epd"), own.folder.path().join("out.json"));
+    let [book, json] = ["book.epd", "out.json"].map(|name| text(&own.folder.path().join(name)));
     let engine = stockfish()?;
     let engine = format!("cmd='{}'", engine.display());
-    let run = |arguments: &[&str]| -> Result<serde_json::Value> {
-        let output = Command::new(binary("azimuth-bench")?)
-            .args(["accuracy", "--concurrency", "2", "--count", "4", "--judge"])
-            .arg(format!("{engine} nodes=2000"))
-            .arg("--json")
-            .arg(&json)
-            .args(arguments)
-            .output()?;
-        let table = said(&output)?;
+    let judge = format!("{engine} nodes=2000");
+    let judged = |arguments: &[&str]| -> Result<serde_json::Value> {
+        let usual = ["accuracy", "--concurrency", "2", "--count", "4"];
+        let files = ["--judge", &judge, "--json", &json];
+        let table = printed(run("azimuth-bench", &[&usual, &files[..], arguments].concat())?)?;
         assert!(table.starts_with("| player | phase |"), "{table}");
         Ok(serde_json::from_str(&fs::read_to_string(&json)?)?)
     };
     // The player `itself` has the judge's limit, so it plays the judge's moves. The player `weak`
     // searches one ply, so it sometimes errs.
-    let book = book.to_string_lossy();
     let (itself, weak) = (format!("{engine} nodes=2000 name=itself"), "depth=1 width=1 name=weak");
-    let found = run(&["--positions", &book, "--player", &itself, "--player", weak])?;
+    let found = judged(&["--positions", &book, "--player", &itself, "--player", weak])?;
     let [itself, weak] = [0, 1].map(|place| &found["players"][place]);
     assert_eq!((&itself["player"], &weak["player"]), (&"itself".into(), &"weak".into()));
     assert_eq!((&itself["all"]["moves"], &itself["all"]["loss"]), (&4.into(), &0.0.into()));
     assert!(weak["all"]["loss"].as_f64() > Some(0.0), "{weak}");
     assert_eq!(weak["phases"][0][1]["moves"], 4);
     let timed = ["--positions", &book, "--player", "tc=10+0.1"];
-    let error = run(&timed).expect_err("positions have no clock").to_string();
+    let error = judged(&timed).expect_err("positions have no clock").to_string();
     assert!(error.contains("separate positions have no clock"), "{error}");
 
-    said(&own.play(&["--player", "depth=2 name=a", "--against", "depth=1 name=b"])?)?;
-    let found = run(&["--games", &own.games().to_string_lossy()])?;
+    printed(own.play(&["--player", "depth=2 name=a", "--against", "depth=1 name=b"])?)?;
+    let found = judged(&["--games", &text(&own.games())])?;
     let moves: Vec<_> = [0, 1].map(|place| found["players"][place]["all"]["moves"].clone()).into();
     assert_eq!(moves, [4, 4]);
     Ok(())
@@ -248,24 +216,15 @@ fn speed_and_suites_are_written_as_json() -> Result<()> {
     let suite = folder.path().join("two.epd");
     // A mate in one, and a move that does not mate.
     fs::write(&suite, "6k1/8/6K1/8/8/8/8/R7 w - - bm Ra8#;\n6k1/8/6K1/8/8/8/8/R7 w - - bm Ra7;\n")?;
-    let run = |arguments: &[&str], json: &Path| -> Result<serde_json::Value> {
-        let output = Command::new(binary("azimuth-bench")?)
-            .args(arguments)
-            .arg("--json")
-            .arg(json)
-            .output()?;
-        said(&output)?;
+    let measured = |arguments: &[&str]| -> Result<serde_json::Value> {
+        let json = folder.path().join(arguments[0]);
+        printed(run("azimuth-bench", &[arguments, &["--json", &text(&json)]].concat())?)?;
         Ok(serde_json::from_str(&fs::read_to_string(json)?)?)
     };
-    let suites = run(
-        &["suite", &suite.to_string_lossy(), "--depth", "2"],
-        &folder.path().join("suite.json"),
-    )?;
+    let suites = measured(&["suite", &text(&suite), "--depth", "2"])?;
     assert_eq!(suites[0]["depths"][1]["solved"], 1);
-    let speed = run(
-        &["speed", "--encoder", "default", "--batch", "8", "--depth", "2", "--rounds", "1"],
-        &folder.path().join("speed.json"),
-    )?;
+    let rounds = ["--batch", "8", "--depth", "2", "--rounds", "1"];
+    let speed = measured(&[&["speed", "--encoder", "default"], &rounds[..]].concat())?;
     let found = speed["encoders"][0]["positions_per_second"].as_f64().context("a number")?;
     assert!(found > 0.0 && speed["machine"]["limit"].as_f64().context("a number")? > 0.0);
     assert_eq!(speed["searches"][0]["depths"].as_array().context("a list")?.len(), 2);

@@ -1,11 +1,10 @@
 //! `azimuth explain`: its output agrees with the search, and bad input gets a single line of error.
 
-use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::position::{Position, fen_of};
-use azimuth_tests::{Session, binary};
+use azimuth_tests::{Session, binary, printed, refused, run, run_with_input, word_after};
 use serde_json::Value;
 
 /// A position in which no capture wins material.
@@ -14,29 +13,21 @@ const QUIET: &str = "r1bqk2r/ppp2ppp/2n2n2/2bpp3/4P3/2PP1N2/PP1NBPPP/R1BQK2R w K
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
 fn explain(arguments: &[&str]) -> Result<Output> {
-    Ok(Command::new(binary("azimuth")?).arg("explain").args(arguments).output()?)
+    run("azimuth", &[&["explain"], arguments].concat())
 }
 
 fn json(arguments: &[&str]) -> Result<Value> {
     let output = explain(&[arguments, &["--json", "--hash", "16"]].concat())?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Ok(serde_json::from_slice(&output.stdout)?)
+    Ok(serde_json::from_str(&printed(output)?)?)
 }
 
-/// The single line on standard error of a command that fails.
+/// The line of error of a command that fails and prints nothing else.
 fn refusal(arguments: &[&str]) -> Result<String> {
     let output = explain(arguments)?;
-    let said = String::from_utf8(output.stderr)?;
-    assert!(!output.status.success() && output.stdout.is_empty(), "{arguments:?}: {said}");
-    let lines: Vec<&str> = said.lines().collect();
-    ensure!(lines.len() == 1 && lines[0].starts_with("azimuth: "), "{arguments:?}: {said}");
-    Ok(lines[0].to_owned())
-}
-
-/// The word after `name` in an `info` line.
-fn word<'a>(info: &'a str, name: &str) -> &'a str {
-    let rest = info.split_once(&format!(" {name} ")).map_or("", |(_, rest)| rest);
-    rest.split(' ').next().unwrap_or_default()
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+    let line = refused(output)?;
+    ensure!(line.starts_with("azimuth: "), "{arguments:?}: {line}");
+    Ok(line)
 }
 
 #[test]
@@ -57,9 +48,9 @@ fn it_says_what_the_search_says() -> Result<()> {
         let said = json(&["--planner", planner, &limit, KIWIPETE])?;
         let search = &said["search"];
         assert_eq!(said["planner"], planner);
-        assert_eq!(search["depth"].to_string(), word(info, "depth"), "{info}");
-        assert_eq!(search["cp"].to_string(), word(info, "cp"), "{info}");
-        assert_eq!(search["nodes"].to_string(), word(info, "nodes"), "{info}");
+        for fact in ["depth", "cp", "nodes"] {
+            assert_eq!(Some(search[fact].to_string().as_str()), word_after(info, fact), "{info}");
+        }
         let pv: Vec<&str> =
             search["pv"].as_array().context("pv")?.iter().filter_map(Value::as_str).collect();
         assert!(info.ends_with(&pv.join(" ")), "{info} {pv:?}");
@@ -229,13 +220,18 @@ fn the_value_of_the_tables_is_that_of_the_chosen_move() -> Result<()> {
 }
 
 #[test]
-fn every_move_that_was_asked_for_is_in_the_sentence() -> Result<()> {
+fn every_move_that_was_asked_for_is_searched_and_in_the_sentence() -> Result<()> {
     let said = json(&["--nodes", "5000", "--moves", "Rb1,a2a4,Bxa6", KIWIPETE])?;
     let reason = said["reason"].as_str().context("a reason")?;
     for name in ["Rb1 is worth ", "a4 is worth ", "Bxa6"] {
         assert!(reason.contains(name), "{reason}");
     }
     assert!(reason.contains(" points less than "), "{reason}");
+    let moves = said["moves"].as_array().context("moves")?;
+    for name in ["Rb1", "a4"] {
+        let own = &moves.iter().find(|mv| mv["san"] == name).context("listed")?["own_search"];
+        assert!(own["bound"] == "exact" && own["depth"].as_u64() > Some(1), "{own}");
+    }
     // After a mate, the verdict compares the chosen move with no other.
     let mate = "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1";
     let all = "a1a2,a1a3,a1a4,a1a5,a1a6,a1a7,e1e2";
@@ -343,20 +339,6 @@ fn a_mate_is_verified_without_a_search() -> Result<()> {
 }
 
 #[test]
-fn moves_that_are_asked_about_get_values_of_their_own() -> Result<()> {
-    let asked = ["Rb1", "a2a4"];
-    let said = json(&["--nodes", "5000", "--moves", &asked.join(","), KIWIPETE])?;
-    let moves = said["moves"].as_array().context("moves")?;
-    for name in asked {
-        let found = moves.iter().find(|mv| mv["san"] == name || mv["uci"] == name);
-        let found = found.context("listed")?;
-        assert_eq!(found["own_search"]["bound"], "exact", "{found}");
-        assert!(found["own_search"]["depth"].as_u64() > Some(1), "{found}");
-    }
-    Ok(())
-}
-
-#[test]
 fn a_games_position_keeps_its_history() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("game.pgn");
@@ -412,13 +394,10 @@ fn games_come_from_compressed_files_folders_and_pipes() -> Result<()> {
     }
     let refused = refusal(&["--pgn", &folder, "--game", "4"])?;
     assert!(refused.contains("there are only 3 games in it"), "{refused}");
-    let mut child = Command::new(binary("azimuth")?)
-        .args(["explain", "--pgn", "-", "--game", "2", "--depth", "1", "--json"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()?;
-    child.stdin.take().context("no input")?.write_all(games[1].as_bytes())?;
-    played(&serde_json::from_slice(&child.wait_with_output()?.stdout)?, "c2c4")?;
+    let mut command = Command::new(binary("azimuth")?);
+    command.args(["explain", "--pgn", "-", "--game", "2", "--depth", "1", "--json"]);
+    let output = run_with_input(&mut command, games[1])?;
+    played(&serde_json::from_str(&printed(output)?)?, "c2c4")?;
     assert_eq!(json(&["startpos", "--depth", "1"])?["fen"], Position::default().fen(false));
     Ok(())
 }

@@ -12,12 +12,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use azimuth_chess::position::Position;
-use azimuth_tests::uci_lines::line;
-use proptest::collection::vec;
-use proptest::test_runner::{Config, TestCaseError, TestRunner};
-
-/// Number of commands in a session.
-const SESSION: usize = 200;
+use azimuth_tests::uci_lines::{number_of_lines, play_sessions};
 
 /// Default number of commands in all sessions.
 const COMMANDS: usize = 20_000;
@@ -197,20 +192,8 @@ fn play(lines: &[Vec<u8>]) -> Result<()> {
 
 #[test]
 fn random_sessions_are_survived() -> Result<()> {
-    let commands = match std::env::var("AZIMUTH_FUZZ_COMMANDS") {
-        Ok(text) => text.parse().context("AZIMUTH_FUZZ_COMMANDS")?,
-        Err(_) => COMMANDS,
-    };
     // A damaged LogFile option may name any file: in this folder it does no harm.
     let folder = tempfile::tempdir()?;
     std::env::set_current_dir(&folder)?;
-    let config = Config {
-        cases: u32::try_from(commands / SESSION)?,
-        failure_persistence: None,
-        ..Config::default()
-    };
-    let session = |lines: Vec<Vec<u8>>| {
-        play(&lines).map_err(|error| TestCaseError::fail(format!("{error:#}")))
-    };
-    TestRunner::new(config).run(&vec(line(), SESSION), session).map_err(|error| anyhow!("{error}"))
+    play_sessions(number_of_lines(COMMANDS)?, |lines| play(&lines))
 }

@@ -4,7 +4,7 @@
 //! the default.
 
 use anyhow::{Context, Result, ensure};
-use azimuth_tests::{Session, binary, python, root, text};
+use azimuth_tests::{Session, binary, python, root, text, word_after};
 
 /// Positions of the default run.
 const POSITIONS: &str = "40";
@@ -48,8 +48,7 @@ fn go_mate_finds_every_mate() -> Result<()> {
         session.send(&format!("position fen {fen} 0 1"))?;
         let lines = session.ask(&format!("go mate {moves}"), "bestmove")?;
         // The set has mates that are known, not always the shortest.
-        let found =
-            lines.iter().find_map(|line| line.split(" score mate ").nth(1)?.split(' ').next());
+        let found = lines.iter().find_map(|line| word_after(line, "mate"));
         let found: i32 = found.with_context(|| format!("{line}: {lines:?}"))?.parse()?;
         ensure!((1..=moves).contains(&found), "{line}: {lines:?}");
     }

@@ -1,6 +1,6 @@
 //! Transformers as ONNX models: ONNX Runtime computes the same embeddings.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use azimuth_chess::position::Position;
 use azimuth_chess::tokens::tokenize;
 use azimuth_network::Inputs;
@@ -71,7 +71,7 @@ fn other_encoders_and_names_are_refused() -> Result<()> {
         (&mini, &["--out", "x.onnx", "--stored", "f16"], "--stored: other formats"),
     ] {
         let export = ["export", "--format", "onnx", "--weights", weights];
-        let error = trainer(&[&export[..], more].concat()).err().context("exported")?;
+        let error = trainer(&[&export[..], more].concat()).expect_err(part);
         assert!(error.to_string().contains(part), "{error}");
     }
     Ok(())

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use azimuth_tests::{GAMES, binary, names_in, root, text, trainer};
+use azimuth_tests::{GAMES, binary, names_in, refusal, refused, root, text, trainer};
 
 /// Options of a run that ends quickly.
 const SHORT: [&str; 6] = ["--steps", "1", "--anchors", "8", "--sample", "100"];
@@ -19,16 +19,6 @@ fn wait_for(path: &Path) -> Result<()> {
         std::thread::sleep(Duration::from_millis(5));
     }
     Ok(())
-}
-
-/// The single line of error of a command that is refused.
-fn refusal(program: &str, arguments: &[&str]) -> Result<String> {
-    let output = Command::new(binary(program)?).args(arguments).output()?;
-    let said = String::from_utf8(output.stderr)?;
-    ensure!(!output.status.success(), "not refused: {said}");
-    let lines: Vec<&str> = said.lines().collect();
-    ensure!(lines.len() == 1, "more than one line: {said}");
-    Ok(lines[0].to_owned())
 }
 
 #[test]
@@ -48,7 +38,8 @@ fn files_of_others_are_left_alone() -> Result<()> {
 fn an_output_that_is_an_input_or_cannot_be_written_is_refused_at_once() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let at = |name: &str| text(&folder.path().join(name));
-    let data = at("games.azd");
+    let (data, games) = (at("games.azd"), at("games.pgn"));
+    std::fs::write(&games, "1. e4 *\n")?;
     trainer(&["data", GAMES, "--out", &data])?;
     let before = std::fs::read(&data)?;
     let weights = at("run.safetensors");
@@ -67,6 +58,7 @@ fn an_output_that_is_an_input_or_cannot_be_written_is_refused_at_once() -> Resul
         ("azimuth-train", &train, &["--out", &missing], "none' does not exist; create it first"),
         ("azimuth-train", &train, &["--out", "/dev/null"], "not a regular file"),
         ("azimuth-rivals", &rival, &["--out", data], "is also an input"),
+        ("azimuth", &["report", &games], &["--out", &games], "is also an input"),
     ] {
         let steps = if program == "azimuth-train" { &SHORT[..] } else { &[] };
         let line = refusal(program, &[command, more, steps].concat())?;
@@ -75,7 +67,7 @@ fn an_output_that_is_an_input_or_cannot_be_written_is_refused_at_once() -> Resul
     let export = ["export", "--checkpoint", checkpoint, "--data", data, "--out", checkpoint];
     let line = refusal("azimuth-train", &export)?;
     assert!(line.contains("is also an input"), "{line}");
-    assert!(std::fs::read(data)? == before);
+    assert!(std::fs::read(data)? == before && std::fs::read(games)? == b"1. e4 *\n");
     Ok(())
 }
 
@@ -96,17 +88,6 @@ fn a_missing_folder_is_named_and_not_an_unfinished_file() -> Result<()> {
         let line = refusal(program, &[command, &["--out", &out]].concat())?;
         assert_eq!(line, format!("{program}: cannot write '{out}': {reason}"));
     }
-    Ok(())
-}
-
-#[test]
-fn a_game_file_is_not_replaced_by_its_page() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let games = text(&folder.path().join("games.pgn"));
-    std::fs::write(&games, "1. e4 *\n")?;
-    let line = refusal("azimuth", &["report", &games, "--out", &games])?;
-    assert!(line.contains("is also an input"), "{line}");
-    assert_eq!(std::fs::read(&games)?, b"1. e4 *\n");
     Ok(())
 }
 
@@ -143,26 +124,6 @@ fn a_pipe_in_the_place_of_a_journal_is_refused() -> Result<()> {
     Ok(())
 }
 
-/// `ulimit -f` ends a process by a signal, unless it handles that as a full disk.
-#[cfg(unix)]
-#[test]
-fn a_limit_of_the_size_of_files_is_an_error() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let limited = format!(
-        "ulimit -f 8; '{}' data '{GAMES}' --out '{}'",
-        binary("azimuth-train")?.display(),
-        folder.path().join("games.azd").display()
-    );
-    let output = Command::new("sh").args(["-c", &limited]).output()?;
-    let said = String::from_utf8(output.stderr)?;
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("games.azd") && said.contains("File too large"), "{said}");
-    for name in names_in(folder.path())? {
-        assert!(!name.ends_with(".partial"), "{name}");
-    }
-    Ok(())
-}
-
 /// The limit lets the smaller pages be written, and not the others.
 #[cfg(unix)]
 #[test]
@@ -172,9 +133,7 @@ fn a_full_disk_leaves_all_manual_pages_or_none() -> Result<()> {
         let (path, out) = (binary(program)?, folder.path().display());
         let limited = format!("ulimit -f 5; '{}' man '{out}'", path.display());
         let output = Command::new("sh").args(["-c", &limited]).output()?;
-        let said = String::from_utf8(output.stderr)?;
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.lines().count() == 1 && said.contains("File too large"), "{said}");
+        assert!(refused(output)?.contains("File too large"));
         assert_eq!(std::fs::read_dir(folder.path())?.count(), 0, "{program}");
     }
     Ok(())

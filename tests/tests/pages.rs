@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use azimuth_tests::{binary, python, text};
+use azimuth_tests::{binary, printed, python, refused, run, run_with_input, text};
 use serde_json::{Value, json};
 
 /// A game whose tags and comments try to run scripts on the page, a game that starts from a
@@ -44,8 +44,7 @@ const GAMES: &str = r#"[Event "</script><script>window.pwned = 1</script>"]
 
 /// Writes a report. With a limit of nodes, the judgements are the same on a busy machine.
 fn report(pgn: &Path, out: &Path) -> Result<Output> {
-    let arguments = ["report", &text(pgn), "--out", &text(out), "--nodes", "3000"];
-    Ok(Command::new(binary("azimuth")?).args(arguments).output()?)
+    run("azimuth", &["report", &text(pgn), "--out", &text(out), "--nodes", "3000"])
 }
 
 fn games(folder: &Path, games: &str) -> Result<(PathBuf, PathBuf)> {
@@ -71,8 +70,8 @@ fn the_page_works_by_keyboard_and_runs_nobodys_script() -> Result<()> {
     let policy = policy.replace("&#39;", "'");
     assert!(policy.starts_with("default-src 'none';"), "{policy}");
     assert!(policy.contains("script-src 'sha256-") && !policy.contains("http"), "{policy}");
-    let printed = python("report_page.py", &[&text(&page), &text(folder.path())])?;
-    assert!(printed.ends_with("the page is as it should be\n"), "{printed}");
+    let said = python("report_page.py", &[&text(&page), &text(folder.path())])?;
+    assert!(said.ends_with("the page is as it should be\n"), "{said}");
     Ok(())
 }
 
@@ -84,10 +83,9 @@ fn an_explanation_is_a_page_too() -> Result<()> {
     // The beam verifies moves; the selective search does not.
     for (limit, verified) in [("--nodes=5000", "0"), ("--depth=4", "48")] {
         let arguments = ["explain", fen, limit, "--tree", "3", "--html", &page];
-        let output = Command::new(binary("azimuth")?).args(arguments).output()?;
-        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let printed = python("explain_page.py", &[&page, &text(folder.path()), verified])?;
-        assert!(printed.ends_with("the explanation is as it should be\n"), "{printed}");
+        printed(run("azimuth", &arguments)?)?;
+        let said = python("explain_page.py", &[&page, &text(folder.path()), verified])?;
+        assert!(said.ends_with("the explanation is as it should be\n"), "{said}");
     }
     Ok(())
 }
@@ -96,7 +94,7 @@ fn an_explanation_is_a_page_too() -> Result<()> {
 fn judged_positions(game: &str) -> Result<Vec<Value>> {
     let folder = tempfile::tempdir()?;
     let (pgn, page) = games(folder.path(), game)?;
-    ensure!(report(&pgn, &page)?.status.success());
+    printed(report(&pgn, &page)?)?;
     let html = std::fs::read_to_string(&page)?;
     let (_, data) = html.split_once("id=\"data\">").context("data")?;
     let (data, _) = data.split_once("</script>").context("its end")?;
@@ -147,9 +145,8 @@ fn games_come_from_compressed_files_folders_and_pipes() -> Result<()> {
     std::fs::write(at("season/notes.txt"), "no game")?;
     std::fs::write(at("all.pgn"), games.concat())?;
 
-    let said = quick_report(&[&text(&at("all.pgn"))])?.output()?;
-    let printed = format!("3 of 4 games to '{}'\n", text(&at("all.html")));
-    assert_eq!(String::from_utf8(said.stdout)?, printed);
+    let said = printed(quick_report(&[&text(&at("all.pgn"))])?.output()?)?;
+    assert_eq!(said, format!("3 of 4 games to '{}'\n", text(&at("all.html"))));
     let page = std::fs::read_to_string(at("all.html"))?;
 
     let said = quick_report(&[&text(&at("season"))])?.output()?;
@@ -162,9 +159,7 @@ fn games_come_from_compressed_files_folders_and_pipes() -> Result<()> {
     assert!(at("season/2.html").exists());
 
     let piped = text(&at("piped.html"));
-    let mut child = quick_report(&["-", "-o", &piped])?.stdin(Stdio::piped()).spawn()?;
-    child.stdin.take().context("no input")?.write_all(games.concat().as_bytes())?;
-    assert!(child.wait()?.success());
+    printed(run_with_input(&mut quick_report(&["-", "-o", &piped])?, &games.concat())?)?;
     assert_eq!(std::fs::read_to_string(&piped)?, page);
     assert!(!at("piped.html.journal").exists());
     Ok(())
@@ -179,14 +174,8 @@ fn input_from_a_pipe_that_is_no_pgn_gets_one_line() -> Result<()> {
         (&["-", "-o", &page], "", "there is no game in it"),
         (&["-"], "1. e4 *\n", "choose one with --out"),
     ] {
-        let mut command = quick_report(arguments)?;
-        let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-        // A program that refuses its arguments need not read.
-        let _ = child.stdin.take().context("no input")?.write_all(input.as_bytes());
-        let output = child.wait_with_output()?;
-        let said = String::from_utf8(output.stderr)?;
-        assert!(!output.status.success() && said.contains(expected), "{said}");
-        assert_eq!(said.lines().count(), 1, "{said}");
+        let error = refused(run_with_input(&mut quick_report(arguments)?, input)?)?;
+        assert!(error.contains(expected), "{error}");
     }
     assert_eq!(std::fs::read_dir(folder.path())?.count(), 0);
     Ok(())
@@ -282,10 +271,8 @@ fn a_file_without_games_is_refused_in_one_line_and_the_page_stays() -> Result<()
     ] {
         let (pgn, page) = games(folder.path(), text)?;
         std::fs::write(&page, "before")?;
-        let output = report(&pgn, &page)?;
-        let said = String::from_utf8(output.stderr)?;
-        assert!(!output.status.success() && said.contains(expected), "{text:?}: {said}");
-        assert_eq!(said.lines().count(), 1, "{said}");
+        let error = refused(report(&pgn, &page)?)?;
+        assert!(error.contains(expected), "{text:?}: {error}");
         assert_eq!(std::fs::read_to_string(&page)?, "before");
     }
     Ok(())

@@ -1,43 +1,23 @@
 //! `azimuth play`: a game in a terminal, and its commands.
 
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use anyhow::{Context, Result};
-use azimuth_tests::{binary, python, text};
+use azimuth_tests::{binary, printed, python, refused, run_with_input, text};
+
+const SHORT: &str = "30ms";
 
 /// The output for the input `lines`, without a terminal.
-fn play(arguments: &[&str], lines: &[&str]) -> Result<Output> {
-    play_in("30ms", arguments, lines)
+fn play(time: &str, arguments: &[&str], lines: &[&str]) -> Result<Output> {
+    let mut command = Command::new(binary("azimuth")?);
+    command.args(["play", "--threads", "2", "--time", time]).args(arguments);
+    run_with_input(&mut command, &lines.iter().map(|line| format!("{line}\n")).collect::<String>())
 }
 
-fn play_in(time: &str, arguments: &[&str], lines: &[&str]) -> Result<Output> {
-    let mut child = Command::new(binary("azimuth")?)
-        .args(["play", "--threads", "2", "--time", time])
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
-    let mut input = child.stdin.take().context("no input")?;
-    for line in lines {
-        // A program that refuses its arguments need not read.
-        if writeln!(input, "{line}").is_err() {
-            break;
-        }
-    }
-    drop(input);
-    Ok(child.wait_with_output()?)
-}
-
-fn shown(arguments: &[&str], lines: &[&str]) -> Result<String> {
-    shown_in("30ms", arguments, lines)
-}
-
-fn shown_in(time: &str, arguments: &[&str], lines: &[&str]) -> Result<String> {
-    let output = play_in(time, arguments, lines)?;
-    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
-    Ok(String::from_utf8(output.stdout)?)
+fn shown(time: &str, arguments: &[&str], lines: &[&str]) -> Result<String> {
+    let output = play(time, arguments, lines)?;
+    assert!(output.stderr.is_empty(), "{output:?}");
+    printed(output)
 }
 
 #[test]
@@ -68,14 +48,15 @@ fn a_terminal_gets_colours_and_a_game() -> Result<()> {
 #[test]
 fn a_game_is_played_to_its_end_from_any_position() -> Result<()> {
     // Mate in one, by either side.
-    let said = shown(&["6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1"], &["Rd8", "resign", "undo", "d1d8"])?;
+    let said =
+        shown(SHORT, &["6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1"], &["Rd8", "resign", "undo", "d1d8"])?;
     assert_eq!(said.matches("Checkmate: White wins (1-0)").count(), 2, "{said}");
     assert!(said.contains("resign: the game is over"), "{said}");
     assert!(!said.contains('\u{1b}'), "{said}");
-    let said = shown(&["--black", "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1"], &["undo", "hint"])?;
+    let said = shown(SHORT, &["--black", "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1"], &["undo", "hint"])?;
     assert!(said.contains("Azimuth plays 1. Rd8#\nCheckmate: White wins (1-0)"), "{said}");
     assert!(said.contains("undo: you have played no move"), "{said}");
-    let said = shown(&["--black"], &["flip", "why"])?;
+    let said = shown(SHORT, &["--black"], &["flip", "why"])?;
     assert!(said.contains("You play Black") && said.contains("Azimuth plays 1. "), "{said}");
     // Black is at the bottom before `flip`, White after it.
     let bottoms: Vec<&str> = said.lines().filter(|line| line.starts_with("     ")).collect();
@@ -86,16 +67,16 @@ fn a_game_is_played_to_its_end_from_any_position() -> Result<()> {
 
 #[test]
 fn a_rating_limits_the_opponent() -> Result<()> {
-    let said = shown(&["--elo", "700"], &["e4", "moves"])?;
+    let said = shown(SHORT, &["--elo", "700"], &["e4", "moves"])?;
     assert!(said.contains("against Azimuth (700)") && said.contains("1. e4 "), "{said}");
-    let refused = play(&["--elo", "100"], &[])?;
+    let refused = play(SHORT, &["--elo", "100"], &[])?;
     assert!(!refused.status.success(), "{refused:?}");
     Ok(())
 }
 
 #[test]
 fn a_clock_is_shown_and_ends_the_game() -> Result<()> {
-    let said = shown_in("5m+3s", &[], &["e4", "moves"])?;
+    let said = shown("5m+3s", &[], &["e4", "moves"])?;
     assert!(said.contains("White 5:00, Black 5:00. White to move> "), "{said}");
     // White has used no time and has gained its increment; Black has used some time.
     assert!(
@@ -108,7 +89,7 @@ fn a_clock_is_shown_and_ends_the_game() -> Result<()> {
     let pgn = text(&folder.path().join("late.pgn"));
     let save = format!("save {pgn}");
     // Loading the weights costs no time, but the first line comes after the clock has run out.
-    let said = shown_in("0.000000001+0", &[], &["e4", "d4", "undo", &save, "quit"])?;
+    let said = shown("0.000000001+0", &[], &["e4", "d4", "undo", &save, "quit"])?;
     assert_eq!(said.matches("White loses on time (0-1)").count(), 1, "{said}");
     assert!(said.contains("a move: the game is over\n"), "{said}");
     assert!(said.contains("undo: the time is over") && !said.contains("Azimuth plays"), "{said}");
@@ -116,9 +97,9 @@ fn a_clock_is_shown_and_ends_the_game() -> Result<()> {
     let tags = "[Result \"0-1\"]\n[TimeControl \"0.000000001+0\"]\n[Termination \"time forfeit\"]";
     assert!(saved.contains(tags), "{saved}");
 
-    let said = shown_in("0.000000001+0", &["--black"], &["e5"])?;
+    let said = shown("0.000000001+0", &["--black"], &["e5"])?;
     assert!(said.contains("White loses on time (0-1)") && !said.contains("plays"), "{said}");
-    let refused = play_in("5+x", &[], &[])?;
+    let refused = play("5+x", &[], &[])?;
     assert!(!refused.status.success(), "{refused:?}");
     Ok(())
 }
@@ -139,13 +120,10 @@ fn what_cannot_be_done_gets_one_line_and_the_game_goes_on() -> Result<()> {
         ("\u{0}\u{7f}", "is no legal move"),
         (&"x".repeat(100_000), "is no legal move"),
     ] {
-        let said = shown(&[], &[line, "moves"])?;
+        let said = shown(SHORT, &[], &[line, "moves"])?;
         let answer = said.split("White to move> ").nth(1).context("no answer")?;
         assert!(answer.contains(expected) && answer.lines().count() == 1, "{line}: {answer}");
     }
     assert_eq!(std::fs::read_to_string(&file)?, "somebody's");
-    let refused = play(&["8/8/8/8/8/8/8/8 w - - 0 1"], &[])?;
-    let said = String::from_utf8(refused.stderr)?;
-    assert!(!refused.status.success() && said.lines().count() == 1, "{said}");
-    Ok(())
+    refused(play(SHORT, &["8/8/8/8/8/8/8/8 w - - 0 1"], &[])?).map(drop)
 }

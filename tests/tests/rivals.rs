@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
-use azimuth_tests::{GAMES, binary, root, text};
+use anyhow::{Context, Result};
+use azimuth_tests::{GAMES, binary, printed, root, run, text};
 use candle_core::safetensors::BufferedSafetensors;
 
 /// A rival that learns, with sizes that train in seconds.
@@ -77,10 +77,6 @@ const LEARNERS: [Learner; 8] = [
 const RIVALS: [&str; 8] =
     ["deepchess", "heuristic", "qlearning", "diffusion", "policy", "twohead", "value", "nnue"];
 
-fn rivals(arguments: &[&str]) -> Result<Output> {
-    Ok(Command::new(binary("azimuth-rivals")?).args(arguments).output()?)
-}
-
 /// The arguments of a training run.
 fn train(rival: &str, options: &[&str], out: &Path) -> Vec<String> {
     let out = text(out);
@@ -89,10 +85,9 @@ fn train(rival: &str, options: &[&str], out: &Path) -> Vec<String> {
     arguments.into_iter().chain(options).map(str::to_owned).collect()
 }
 
-fn run(arguments: &[String]) -> Result<()> {
-    let output = rivals(&arguments.iter().map(String::as_str).collect::<Vec<_>>())?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Ok(())
+/// Runs the program; fails if it does.
+fn rivals(arguments: &[String]) -> Result<()> {
+    printed(run("azimuth-rivals", arguments)?).map(drop)
 }
 
 /// Held-out metrics of a run, in order.
@@ -106,7 +101,7 @@ fn every_trainer_lowers_its_loss_and_its_weights_play() -> Result<()> {
     let folder = tempfile::tempdir()?;
     for (place, Learner { rival, sizes, run: options, first_tenth }) in (1..).zip(LEARNERS) {
         let weights = folder.path().join(format!("{place}.safetensors"));
-        run(&train(rival, &[sizes, options], &weights)).context(rival)?;
+        rivals(&train(rival, &[sizes, options], &weights)).context(rival)?;
         let log = log(&weights)?;
         for line in &log {
             let metrics = line.as_object().context("an object")?;
@@ -140,7 +135,7 @@ fn a_stopped_run_continues_to_the_same_weights() -> Result<()> {
             ["straight", "stopped"].map(|name| folder.path().join(format!("{place}-{name}.w")));
         // The two-headed network plays its first games against itself in the last steps of the run.
         let learn = |out: &Path, stop_after: &str| {
-            run(&train(rival, &[sizes, "--steps 20", stop_after], out)).context(rival)
+            rivals(&train(rival, &[sizes, "--steps 20", stop_after], out)).context(rival)
         };
         learn(&straight, "--stop-after 19")?;
         learn(&stopped, "--stop-after 7")?;
@@ -184,12 +179,10 @@ fn plays(rival: &str, options: &str) -> Result<()> {
         "cmd={} name=rival movetime=10 margin=5000 args='play {rival} {options}'",
         binary("azimuth-rivals")?.display()
     );
-    let output = Command::new(binary("azimuth-bench")?)
-        .args(["elo", "--games", "2", "--player", &player])
-        .args(["--against", "width=64 depth=1 noise=100 name=random"])
-        .args(["--book", &text(&book), "--pgn", &text(&games)])
-        .output()?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let players = ["--player", &player, "--against", "width=64 depth=1 noise=100 name=random"];
+    let files = ["--book", &text(&book), "--pgn", &text(&games)];
+    let arguments = [&["elo", "--games", "2"], &players[..], &files].concat();
+    printed(run("azimuth-bench", &arguments)?)?;
     let played = fs::read_to_string(&games)?;
     assert_eq!(played.matches("[Event ").count(), 2);
     for bad in ["illegal", "forfeit", "abandoned", "crash"] {
@@ -219,10 +212,10 @@ fn a_killed_run_goes_on() -> Result<()> {
     assert!(checkpoint.exists() && !weights.exists());
 
     let others = train("value", &[sizes, "--batch 32", often], &weights);
-    let refused = run(&others).expect_err("another run's checkpoint").to_string();
+    let refused = rivals(&others).expect_err("another run's checkpoint").to_string();
     assert!(refused.contains("other options: --batch 64 (now 32)"), "{refused}");
-    let output = rivals(&arguments.iter().map(String::as_str).collect::<Vec<_>>())?;
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let output = run("azimuth-rivals", &arguments)?;
+    let said = String::from_utf8(output.stderr)?;
     assert!(output.status.success() && said.contains("continuing at step"), "{said}");
     assert!(weights.exists() && !checkpoint.exists());
     let steps: Vec<u64> = log(&weights)?.iter().filter_map(|line| line["step"].as_u64()).collect();
@@ -238,7 +231,7 @@ fn tau_is_measured_on_each_file_with_an_interval() -> Result<()> {
     let positions = |name: &str| text(&root().join("rivals/positions").join(name));
     let files = ["depth-10.pgn.zst", "human-depth-10.pgn.zst"].map(positions);
     let arguments = ["tau", "azimuth", "--json", "--data", &files[0], &files[1]];
-    let said = String::from_utf8(rivals(&arguments)?.stdout)?;
+    let said = printed(run("azimuth-rivals", &arguments)?)?;
     let json: serde_json::Value = serde_json::from_str(said.lines().last().unwrap_or_default())?;
     assert_eq!(json["rival"], "azimuth-default");
     for (index, (data, expected)) in
@@ -267,39 +260,30 @@ fn what_is_wrong_is_one_clear_line_and_overwrites_nothing() -> Result<()> {
     fs::write(&kept, "kept")?;
     let [truncated, unlabelled, kept_text, of_value] =
         [&truncated, &unlabelled, &kept, &shipped("value")].map(|path| text(path));
-    let train = |rest: &[&'static str]| -> Vec<String> {
-        let begin = ["train", "value", "--preset", "small", "--out", &kept_text, "--data"];
-        begin
-            .iter()
-            .map(|word| (*word).to_owned())
-            .chain(rest.iter().map(|word| (*word).to_owned()))
-            .collect()
-    };
-    let words =
-        |words: &[&str]| -> Vec<String> { words.iter().map(|word| (*word).to_owned()).collect() };
-    let mut without_labels = train(&[]);
-    without_labels.push(unlabelled);
-    for (arguments, part) in [
+    let train = ["train", "value", "--preset", "small", "--out", &kept_text, "--data"];
+    for (command, more, part) in [
         (
-            words(&["play", "policy", "--weights", &of_value]),
-            "weights of the rival 'value', expected 'policy'",
+            &["play", "policy", "--weights"][..],
+            &[of_value.as_str()][..],
+            "of the rival 'value', expected 'policy'",
         ),
-        (words(&["play", "policy", "--weights", &truncated]), "not a complete safetensors file"),
-        (words(&["play", "heuristic", "--weights", &of_value]), "has no weights"),
-        (words(&["play", "policy", "--remember", "9"]), "it has no alpha-beta search"),
-        (words(&["tau", "policy", "--data", GAMES]), "labels of moves alone are not enough"),
-        (train(&["none.pgn"]), "none.pgn"),
-        (without_labels, "too few games with labelled moves"),
-        (train(&[GAMES, "--size", "width=3"]), "unknown field `width`, expected one of `blocks`"),
+        (&["play", "policy", "--weights"], &[&truncated], "not a complete safetensors file"),
+        (&["play", "heuristic", "--weights"], &[&of_value], "has no weights"),
+        (&["play", "policy"], &["--remember", "9"], "it has no alpha-beta search"),
+        (&["tau", "policy", "--data"], &[GAMES], "labels of moves alone are not enough"),
+        (&train, &["none.pgn"], "none.pgn"),
+        (&train, &[&unlabelled], "too few games with labelled moves"),
+        (&train, &[GAMES, "--size", "width=3"], "unknown field `width`, expected one of `blocks`"),
     ] {
-        let output = rivals(&arguments.iter().map(String::as_str).collect::<Vec<_>>())?;
-        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        let arguments = [command, more].concat();
+        let output = run("azimuth-rivals", &arguments)?;
+        let errors = String::from_utf8(output.stderr)?;
         let last = errors.lines().last().unwrap_or_default();
         assert!(!output.status.success() && last.contains(part), "{arguments:?}: {errors}");
         assert!(last.starts_with("azimuth-rivals: "), "{errors}");
     }
-    let unknown = rivals(&["play", "shogi"])?;
-    let errors = String::from_utf8_lossy(&unknown.stderr).into_owned();
+    let unknown = run("azimuth-rivals", &["play", "shogi"])?;
+    let errors = String::from_utf8(unknown.stderr)?;
     assert!(!unknown.status.success() && errors.contains("possible values: deepchess"), "{errors}");
     assert_eq!(fs::read_to_string(&kept)?, "kept");
     Ok(())

@@ -3,14 +3,13 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_tests::odd_games::{Found, odd_files};
 use azimuth_tests::server::{PATIENCE, Page, Server, analysis};
-use azimuth_tests::{binary, python, text};
+use azimuth_tests::{binary, python, refusal, text};
 use serde_json::{Value, json};
 use tungstenite::Message;
 use tungstenite::protocol::frame::coding::CloseCode;
@@ -44,19 +43,30 @@ fn only_the_page_itself_is_answered() -> Result<()> {
         ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
     ];
     let socket = format!("{page}socket");
-    let evil = format!("evil.example:{port}");
+    let hosts = ["evil.example", "10.0.0.1", "localhost"].map(|name| format!("{name}:{port}"));
+    let [evil, other, localhost] = hosts.each_ref().map(String::as_str);
+    let secure = format!("https://{host}");
     for (path, headers, expected) in [
         ("/".to_owned(), vec![("Host", host)], 403),
+        ("//".to_owned(), vec![("Host", host)], 403),
         ("/board.js".to_owned(), vec![("Host", host)], 403),
+        (format!("/{}/", &token[..token.len() / 2]), vec![("Host", host)], 403),
         (format!("/{}/", "0".repeat(32)), vec![("Host", host)], 403),
         (format!("/{}/socket", "0".repeat(32)), vec![("Host", host), ("Origin", &own)], 403),
-        (page.clone(), vec![("Host", &evil)], 403),
+        (page.clone(), vec![("Host", localhost)], 200),
+        (page.clone(), vec![("Host", evil)], 403),
+        (page.clone(), vec![("Host", other)], 403),
         (page.clone(), vec![("Host", "127.0.0.1")], 403),
+        (page.clone(), vec![("Host", "127.0.0.1:1")], 403),
+        (page.clone(), vec![("Host", "")], 403),
+        (page.clone(), vec![("Host", host), ("Host", host)], 403),
         (page.clone(), vec![("Host", host), ("Origin", "http://evil.example")], 403),
+        (page.clone(), vec![("Host", host), ("Origin", "")], 403),
+        (page.clone(), vec![("Host", host), ("Origin", &secure)], 403),
         (socket.clone(), vec![("Host", host), ("Origin", "http://evil.example")], 403),
         (socket.clone(), vec![("Host", host), ("Origin", "null")], 403),
         (socket.clone(), vec![("Host", host)], 403),
-        (socket, vec![("Host", &evil), ("Origin", "http://evil.example")], 403),
+        (socket, vec![("Host", evil), ("Origin", "http://evil.example")], 403),
         (format!("{page}../board.js"), vec![("Host", host)], 404),
         (format!("{page}Cargo.toml"), vec![("Host", host)], 404),
     ] {
@@ -392,11 +402,8 @@ fn a_port_that_is_taken_and_weights_that_are_missing_are_errors_of_one_line() ->
         (["--port", port], "cannot listen on 127.0.0.1, port "),
         (["--weights", "missing"], "missing"),
     ] {
-        let mut command = Command::new(binary("azimuth")?);
-        let output = command.args(["serve", "--no-open"]).args(arguments).output()?;
-        let said = String::from_utf8(output.stderr)?;
-        assert!(!output.status.success() && said.contains(expected), "{said}");
-        assert_eq!(said.lines().count(), 1, "{said}");
+        let error = refusal("azimuth", &[&["serve", "--no-open"], &arguments[..]].concat())?;
+        assert!(error.contains(expected), "{error}");
     }
     Ok(())
 }
@@ -404,8 +411,12 @@ fn a_port_that_is_taken_and_weights_that_are_missing_are_errors_of_one_line() ->
 /// Runs a scenario of the page in Chromium.
 fn scenario(name: &str) -> Result<()> {
     let server = Server::start(&[])?;
+    scenario_at(&server.page, name)
+}
+
+fn scenario_at(page: &str, name: &str) -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let printed = python("serve_page.py", &[&server.page, name, &text(folder.path())])?;
+    let printed = python("serve_page.py", &[page, name, &text(folder.path())])?;
     assert_eq!(printed, format!("{name}: as it should be\n"));
     Ok(())
 }
@@ -451,22 +462,13 @@ fn a_report_is_read_by_keys() -> Result<()> {
 }
 
 #[test]
-fn a_report_is_read_by_touch_on_a_phone() -> Result<()> {
-    scenario("touch")
-}
-
-#[test]
 fn a_lost_connection_is_found_again() -> Result<()> {
     scenario("connection")
 }
 
 #[test]
 fn a_page_says_that_the_server_was_started_again() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let program = text(&binary("azimuth")?);
-    let printed = python("serve_page.py", &[&program, "restart", &text(folder.path())])?;
-    assert_eq!(printed, "restart: as it should be\n");
-    Ok(())
+    scenario_at(&text(&binary("azimuth")?), "restart")
 }
 
 #[test]
@@ -477,4 +479,24 @@ fn an_address_leads_to_a_position() -> Result<()> {
 #[test]
 fn every_tab_is_accessible_in_every_size_and_theme() -> Result<()> {
     scenario("everywhere")
+}
+
+#[test]
+fn a_limited_strength_takes_the_time_of_a_person_on_a_clock() -> Result<()> {
+    let mut server = Server::start(&[])?;
+    let mut page = server.connect()?;
+    let mut pause = |id, elo: Option<u32>, time: Value| -> Result<Option<u64>> {
+        page.run(id, &json!({"name": "play", "elo": elo, "seed": 1, "time": time}))?;
+        let pause = page.next("move")?["pause"].as_u64();
+        page.next("ended")?;
+        Ok(pause)
+    };
+    let clock = json!({"left": [600_000, 600_000], "increment": 5_000});
+    let short = json!({"milliseconds": 20});
+    assert!(pause(1, Some(1500), clock)?.is_some_and(|pause| (500..60_000).contains(&pause)));
+    assert_eq!(pause(2, Some(1500), short.clone())?, Some(0));
+    // A fast move of full strength takes its time in the search.
+    assert_eq!(pause(3, None, json!({"left": [1_000, 1_000], "increment": 0}))?, Some(0));
+    server.interrupt()?;
+    Ok(())
 }

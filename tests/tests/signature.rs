@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_search::encoder::sparse::Kernels;
-use azimuth_tests::{binary, root};
+use azimuth_tests::{binary, printed, refused, root};
 
 /// The file with the recorded numbers of nodes.
 const FILE: &str = "tests/bench-signature.txt";
@@ -31,9 +31,7 @@ fn begin(kernels: Kernels) -> Result<Child> {
 
 /// The content of the file that the output of `bench` gives.
 fn signature(bench: Child) -> Result<String> {
-    let output = bench.wait_with_output()?;
-    ensure!(output.status.success(), "bench ended with {}", output.status);
-    let text = String::from_utf8(output.stdout)?;
+    let text = printed(bench.wait_with_output()?)?;
     let nodes = |line: &str| -> Result<u64> {
         let number = line.split(' ').next().unwrap_or_default();
         number.parse().with_context(|| format!("no nodes in '{line}'"))
@@ -77,12 +75,10 @@ fn an_instruction_set_that_is_not_there_is_refused_at_the_start() -> Result<()> 
     for name in [foreign, "nonsense", ""] {
         for arguments in [&[][..], &["bench"]] {
             let mut command = Command::new(binary("azimuth")?);
-            let command = command.args(arguments).env(INSTRUCTION_SET, name);
-            let output = command.stdin(Stdio::null()).output()?;
-            let errors = String::from_utf8(output.stderr)?;
-            assert!(!output.status.success() && output.stdout.is_empty(), "{name}: {errors}");
-            assert!(errors.contains(&format!("has no '{name}', only ")), "{errors}");
-            assert_eq!(errors.trim().lines().count(), 1, "{errors}");
+            let output = command.args(arguments).env(INSTRUCTION_SET, name).output()?;
+            assert!(output.stdout.is_empty(), "{name}: {output:?}");
+            let error = refused(output)?;
+            assert!(error.contains(&format!("has no '{name}', only ")), "{error}");
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use azimuth_chess::position::Position;
 use azimuth_chess::tokens::tokenize;
 use azimuth_network::Inputs;
@@ -95,8 +95,8 @@ fn code_in_a_checkpoint_is_refused_and_not_run() -> Result<()> {
     let folder = folder.path();
     pytorch("solis.py", &["make", &text(folder)], &tokens()?)?;
     let refused = |checkpoint: &str| -> Result<String> {
-        let error = import(folder, checkpoint, &["--heads", "4"]).err().context("it was let in")?;
-        let error = error.to_string();
+        let error =
+            import(folder, checkpoint, &["--heads", "4"]).expect_err(checkpoint).to_string();
         assert_eq!(error.trim().lines().count(), 1, "{error}");
         assert!(!folder.join(format!("{checkpoint}.safetensors")).exists());
         Ok(error)

@@ -9,6 +9,7 @@ use azimuth_network::axis::Direction;
 use azimuth_network::weights::Weights;
 use azimuth_tests::kills::Run;
 use azimuth_tests::{GAMES, root, stockfish, text, trainer};
+use serde_json::Value;
 
 fn train(folder: &Path, name: &str, more: &[&str]) -> Result<PathBuf> {
     train_on(GAMES, folder, name, more)
@@ -16,10 +17,7 @@ fn train(folder: &Path, name: &str, more: &[&str]) -> Result<PathBuf> {
 
 fn train_on(data: &str, folder: &Path, name: &str, more: &[&str]) -> Result<PathBuf> {
     let weights = folder.join(name);
-    let out = weights.to_string_lossy();
-    let mut arguments = vec!["train", "--data", data, "--out", &out];
-    arguments.extend(more);
-    trainer(&arguments)?;
+    trainer(&[&["train", "--data", data, "--out", &text(&weights)], more].concat())?;
     Ok(weights)
 }
 
@@ -32,10 +30,15 @@ fn without_siblings(folder: &Path) -> Result<String> {
 }
 
 fn export(checkpoint: &Path, out: &Path, stored: &str) -> Result<()> {
-    let (checkpoint, out) = (checkpoint.to_string_lossy(), out.to_string_lossy());
-    let arguments = ["export", "--checkpoint", &checkpoint, "--out", &out, "--stored", stored];
-    trainer(&[&arguments[..], &["--data", GAMES, "--sample", "100"]].concat())?;
-    Ok(())
+    let files = ["export", "--checkpoint", &text(checkpoint), "--out", &text(out)];
+    let options = ["--stored", stored, "--data", GAMES, "--sample", "100"];
+    trainer(&[&files[..], &options].concat()).map(drop)
+}
+
+/// The metrics that `eval` prints.
+fn evaluated(options: &[&str]) -> Result<Value> {
+    let printed = trainer(&[&["eval", "--json"], options].concat())?;
+    Ok(serde_json::from_str(printed.lines().last().unwrap_or_default())?)
 }
 
 #[test]
@@ -83,13 +86,10 @@ fn a_run_goes_on_where_its_checkpoint_is_taken() -> Result<()> {
     let [straight, here, there] = [(); 3].map(|()| tempfile::tempdir());
     let (straight, here, there) = (straight?, here?, there?);
     let run = |folder: &Path, more: &[&str]| -> Result<PathBuf> {
-        let (games, weights) = (folder.join("games.pgn.zst"), folder.join("run.safetensors"));
+        let games = folder.join("games.pgn.zst");
         std::fs::copy(GAMES, &games)?;
-        let (games, out) = (games.to_string_lossy(), weights.to_string_lossy());
-        let files = ["train", "--data", &games, "--out", &out];
         let options = ["--encoder", "mini", "--steps", "3", "--anchors", "8", "--sample", "100"];
-        trainer(&[&files[..], &options, more].concat())?;
-        Ok(weights)
+        train_on(&text(&games), folder, "run.safetensors", &[&options, more].concat())
     };
     // The run stops by time, so its number of steps is arbitrary.
     run(here.path(), &["--stop-after", "100ms"])?;
@@ -106,7 +106,7 @@ fn a_run_begins_where_another_ended() -> Result<()> {
         let sizes = ["--encoder", encoder, "--anchors", "8", "--sample", "100"];
         let run = |name: &str, more: &[&str]| train(folder.path(), name, &[&sizes, more].concat());
         let first = run(&format!("{encoder}-first.safetensors"), &["--steps", "3"])?;
-        let from = first.to_string_lossy();
+        let from = text(&first);
         // At this rate the parameters hardly change.
         let still = ["--from", &from, "--steps", "1", "--learning-rate", "1e-30", "--seed", "2"];
         let second = run(&format!("{encoder}-second.safetensors"), &still)?;
@@ -121,9 +121,8 @@ fn a_run_begins_where_another_ended() -> Result<()> {
         let origin = &second.metadata.training["config"]["from"];
         assert_eq!(origin["name"], format!("{encoder}-first.safetensors"));
         let other = ["--from", &from, "--encoder", "small", "--steps", "1"];
-        let error = train(folder.path(), "other.safetensors", &other).err();
-        let error = error.context("another encoder")?;
-        assert!(format!("{error:#}").contains("its encoder is"), "{error:#}");
+        let error = train(folder.path(), "other.safetensors", &other).expect_err("another encoder");
+        assert!(error.to_string().contains("its encoder is"), "{error}");
     }
     Ok(())
 }
@@ -167,20 +166,18 @@ fn length(vector: &[f32]) -> f32 {
 #[test]
 fn training_teaches_and_eval_reports_it() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let metrics = |steps: &str| -> Result<serde_json::Value> {
+    let metrics = |steps: &str| -> Result<Value> {
         let name = format!("{steps}.safetensors");
         let options = ["--steps", steps, "--anchors", "128", "--warmup", "10"];
         let weights = train(folder.path(), &name, &options)?;
         assert!(Weights::read(&weights)?.metadata.training["config"]["seed"].is_u64());
-        let path = weights.to_string_lossy();
-        let printed = trainer(&["eval", "--weights", &path, "--data", GAMES, "--json"])?;
-        Ok(serde_json::from_str(printed.lines().last().unwrap_or_default())?)
+        evaluated(&["--weights", &text(&weights), "--data", GAMES])
     };
     let (before, after) = (metrics("1")?, metrics("150")?);
     for key in ["tau", "spearman", "sibling", "r2", "ece", "positions"] {
         assert!(after[key].is_number(), "{key}: {after}");
     }
-    let tau = |metrics: &serde_json::Value| metrics["tau"].as_f64().unwrap_or(f64::NAN);
+    let tau = |metrics: &Value| metrics["tau"].as_f64().unwrap_or(f64::NAN);
     assert!(tau(&after) > tau(&before) + 0.1, "{before} {after}");
     Ok(())
 }
@@ -189,17 +186,15 @@ fn training_teaches_and_eval_reports_it() -> Result<()> {
 fn eval_measures_the_choice_of_a_move() -> Result<()> {
     // All moves of these positions are labelled.
     let data = text(&root().join("train/positions/beam-nodes.azd"));
-    let measure = |options: &[&str]| -> Result<serde_json::Value> {
-        let command = ["eval", "--data", &data, "--all", "--json"];
-        let printed = trainer(&[&command[..], options].concat())?;
-        let line = printed.lines().last().unwrap_or_default();
-        Ok(serde_json::from_str::<serde_json::Value>(line)?["move_choice"]["all"].clone())
+    let measure = |options: &[&str]| -> Result<Value> {
+        let metrics = evaluated(&[&["--data", &data, "--all"], options].concat())?;
+        Ok(metrics["move_choice"]["all"].clone())
     };
     let (shipped, perfect) = (measure(&[])?, measure(&["--labels", &data])?);
     for measured in [&shipped, &perfect] {
         assert!(measured["parents"].as_u64() > Some(2_000), "{measured}");
     }
-    let mean = |measured: &serde_json::Value, key: &str| measured[key]["mean"].as_f64();
+    let mean = |measured: &Value, key: &str| measured[key]["mean"].as_f64();
     assert_eq!((mean(&perfect, "regret"), mean(&perfect, "error")), (Some(0.0), Some(0.0)));
     let found = (mean(&shipped, "regret"), mean(&shipped, "error"));
     assert!(found.0 < Some(0.02) && found.1 < Some(0.05), "{shipped}");
@@ -214,26 +209,16 @@ fn eval_measures_the_choice_of_a_move() -> Result<()> {
 #[test]
 fn the_papers_sampling_and_sgd_train_too() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let options = [
-        "--steps",
-        "5",
-        "--anchors",
-        "16",
-        "--positives",
-        "5",
-        "--optimizer",
-        "sgd",
-        "--regression",
-        "0",
-    ];
+    let options = "--steps 5 --anchors 16 --positives 5 --optimizer sgd --regression 0";
+    let options: Vec<&str> = options.split(' ').collect();
     Weights::read(&train(folder.path(), "paper.safetensors", &options)?)?;
     Ok(())
 }
 
 /// The lines of a log that have held-out metrics.
-fn validations(log: &Path) -> Result<Vec<serde_json::Value>> {
+fn validations(log: &Path) -> Result<Vec<Value>> {
     let log = std::fs::read_to_string(log)?;
-    let lines = log.lines().map(|line| Ok(serde_json::from_str::<serde_json::Value>(line)?));
+    let lines = log.lines().map(|line| Ok(serde_json::from_str::<Value>(line)?));
     let lines = lines.collect::<Result<Vec<_>>>()?;
     Ok(lines.into_iter().filter(|line| line["held_out"].is_object()).collect())
 }
@@ -281,14 +266,13 @@ fn positions_without_siblings_choose_the_direction_and_the_best_parameters() -> 
 #[test]
 fn a_sweep_makes_one_table_and_repeats_nothing() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let runs = folder.path().join("runs.txt");
-    let (file, out) = (runs.to_string_lossy(), folder.path().join("out"));
-    let to = out.to_string_lossy();
-    let sweep = |text: &str| {
-        std::fs::write(&runs, text)?;
-        let command = ["sweep", "--runs", &file, "--folder", &to, "--measure", GAMES, "--"];
-        let shared = ["--data", GAMES, "--steps", "5", "--anchors", "64", "--sample", "300"];
-        trainer(&[&command[..], &shared].concat())
+    let (runs, out) = (folder.path().join("runs.txt"), folder.path().join("out"));
+    let sweep = |lines: &str| {
+        std::fs::write(&runs, lines)?;
+        let files = ["sweep", "--runs", &text(&runs), "--folder", &text(&out)];
+        let measure = ["--measure", GAMES, "--", "--data", GAMES];
+        let shared = ["--steps", "5", "--anchors", "64", "--sample", "300"];
+        trainer(&[&files[..], &measure, &shared].concat())
     };
     let exchanges = "wide: --accumulator 128 --features exchange-states-16+threats --heads 2\n";
     sweep(exchanges)?;
@@ -359,11 +343,10 @@ fn a_sweep_without_siblings_goes_on() -> Result<()> {
 fn a_run_of_a_sweep_is_measured_as_if_it_were_alone() -> Result<()> {
     let [alone, second] = [tempfile::tempdir()?, tempfile::tempdir()?];
     let mini = "mini: --encoder mini --layers 1 --hidden 16 --heads 1 --mlp 16\n";
-    let measured = |folder: &Path, runs: &str| -> Result<serde_json::Value> {
+    let measured = |folder: &Path, runs: &str| -> Result<Value> {
         let options = ["--", "--data", GAMES, "--steps", "1", "--anchors", "8"];
         sweep_in(folder, runs, &options)?;
-        let row: serde_json::Value =
-            serde_json::from_slice(&std::fs::read(folder.join("mini.json"))?)?;
+        let row: Value = serde_json::from_slice(&std::fs::read(folder.join("mini.json"))?)?;
         Ok(row["measured"].clone())
     };
     // A sparse encoder has a larger sample than a transformer on the CPU.
@@ -392,7 +375,7 @@ fn a_sweep_refuses_results_of_other_shared_options() -> Result<()> {
     refused(&[], "2", &format!("--measure '{GAMES}' (now '')"));
     let path = folder.join("run.json");
     let result = std::fs::read(&path)?;
-    let mut older: serde_json::Value = serde_json::from_slice(&result)?;
+    let mut older: Value = serde_json::from_slice(&result)?;
     older.as_object_mut().context("an object")?.remove("shared");
     std::fs::write(&path, older.to_string())?;
     refused(&measure, "2", "unknown shared options");
@@ -417,16 +400,11 @@ fn labels_come_from_an_engine_and_shards_make_the_same_file() -> Result<()> {
     std::fs::write(&fens, format!("{starts}8/5k2/8/8/3R4/8/4K3/8 b - - hmvc 0; id \"rook\";\n"))?;
     let label = |name: &str, fens: &Path, more: &[&str]| -> Result<PathBuf> {
         let out = folder.path().join(name);
-        let (fens, out_text) = (fens.to_string_lossy(), out.to_string_lossy());
-        let engine = stockfish()?;
-        let engine = engine.to_string_lossy();
-        let mut command = vec!["label", "--engine", &engine, "--out", &out_text];
-        if !more.contains(&"endings") {
-            command.extend(["--fens", &fens]);
-        }
-        command.extend(["--walks", "200", "--depth", "1"]);
-        command.extend(more);
-        trainer(&command)?;
+        let (fens, out_text, engine) = (text(fens), text(&out), text(&stockfish()?));
+        let starts = if more.contains(&"endings") { vec![] } else { vec!["--fens", &fens] };
+        let command = ["label", "--engine", &engine, "--out", &out_text];
+        let walks = ["--walks", "200", "--depth", "1"];
+        trainer(&[&command[..], &starts[..], &walks, more].concat())?;
         Ok(out)
     };
     let straight = label("straight.azd", &fens, &["--plies", "2", "--engines", "2"])?;
@@ -435,21 +413,17 @@ fn labels_come_from_an_engine_and_shards_make_the_same_file() -> Result<()> {
     });
     let [first, second] = shards;
     let (first, second, merged) = (first?, second?, folder.path().join("merged.azd"));
-    let names = [&first, &second, &merged].map(|path| path.to_string_lossy());
-    trainer(&["data", "--merge", &names[0], &names[1], "--out", &names[2]])?;
+    trainer(&["data", "--merge", &text(&first), &text(&second), "--out", &text(&merged)])?;
     assert!(std::fs::read(&straight)? == std::fs::read(&merged)?);
 
-    let path = straight.to_string_lossy();
-    let printed = trainer(&["eval", "--data", &path, "--all", "--json"])?;
-    let metrics: serde_json::Value =
-        serde_json::from_str(printed.lines().last().unwrap_or_default())?;
+    let metrics = evaluated(&["--data", &text(&straight), "--all"])?;
     assert!(metrics["positions"].as_u64() > Some(300), "{metrics}");
     // Stockfish at one ply and the default weights agree far more often than not.
     assert!(metrics["tau"].as_f64() > Some(0.3), "{metrics}");
 
     let games =
         label("games.azd", &fens, &["--walk", "engine", "--plies", "300", "--engines", "2"])?;
-    let info = trainer(&["data", "--info", &games.to_string_lossy()])?;
+    let info = trainer(&["data", "--info", &text(&games)])?;
     assert!(info.contains("\"walk\":\"engine\""), "{info}");
 
     // Leaves and endings are labelled independently of each other; the number of engines changes
@@ -464,19 +438,19 @@ fn labels_come_from_an_engine_and_shards_make_the_same_file() -> Result<()> {
         let [one, two] = files;
         let one = one?;
         assert!(std::fs::read(&one)? == std::fs::read(two?)?, "{walk}");
-        let csv = folder.path().join(format!("{walk}.csv"));
-        trainer(&["data", &one.to_string_lossy(), "--out", &csv.to_string_lossy()])?;
-        let text = std::fs::read_to_string(&csv)?;
+        let csv = text(&folder.path().join(format!("{walk}.csv")));
+        trainer(&["data", &text(&one), "--out", &csv])?;
+        let rows = std::fs::read_to_string(csv)?;
         let pieces = |line: &str| {
             let board = line.split(' ').next().unwrap_or_default();
             board.chars().filter(char::is_ascii_alphabetic).count()
         };
-        let few = text.lines().skip(1).filter(|line| pieces(line) <= 8).count();
-        let all = text.lines().count() - 1;
+        let few = rows.lines().skip(1).filter(|line| pieces(line) <= 8).count();
+        let all = rows.lines().count() - 1;
         assert!(all > 150 && (few == all) == (walk == "endings"), "{walk}: {few} of {all}");
         if walk == "endings" {
             // The tables know rook against king: a win, or a draw if the rook is lost.
-            let rook = text.lines().filter(|line| {
+            let rook = rows.lines().filter(|line| {
                 let board = line.split(' ').next().unwrap_or_default();
                 pieces(line) == 3 && board.contains('R')
             });
@@ -500,10 +474,9 @@ fn labels_come_from_an_engine_and_shards_make_the_same_file() -> Result<()> {
 #[test]
 fn a_network_labels_as_the_engine_it_comes_from_evaluates() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let path = |name: &str| azimuth_tests::text(&folder.path().join(name));
+    let path = |name: &str| text(&folder.path().join(name));
     let [network, fens, out, csv] = ["own.nnue", "fens.txt", "labels.azd", "labels.csv"].map(path);
-    let mut engine = Engine::start(&stockfish()?, &[], [])?;
-    engine.send(&format!("export_net {network}"))?;
+    let mut engine = export_network(&network)?;
     // Black to move, a king that can castle, a promotion, an en-passant capture, a check.
     let starts = [
         "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1",
@@ -512,15 +485,12 @@ fn a_network_labels_as_the_engine_it_comes_from_evaluates() -> Result<()> {
         "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 30",
     ];
     std::fs::write(&fens, starts.join("\n"))?;
-    engine.new_game()?;
-    std::fs::write(&network, compressed(&std::fs::read(&network)?)?)?;
     let command = ["label", "--network", &network, "--fens", &fens, "--out", &out];
     let choices = ["--walks", "64", "--plies", "3", "--best", "40", "--others", "40"];
     trainer(&[&command[..], &choices, &["--engines", "2"]].concat())?;
     trainer(&["data", &out, "--out", &csv])?;
-    let text = std::fs::read_to_string(&csv)?;
     let mut compared = 0;
-    for line in text.lines().skip(1).step_by(7) {
+    for line in std::fs::read_to_string(&csv)?.lines().skip(1).step_by(7) {
         let (fen, label) = line.rsplit_once(',').context("two columns")?;
         let Some(pawns) = network_evaluation(&mut engine, fen)? else { continue };
         // Stockfish 15.1 writes 361 units as a pawn; Stockfish 16, whose centipawns the labels use,
@@ -542,12 +512,9 @@ fn a_network_labels_as_the_engine_it_comes_from_evaluates() -> Result<()> {
 #[test]
 fn quiescence_search_with_a_network_labels_what_captures_lead_to() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let path = |name: &str| azimuth_tests::text(&folder.path().join(name));
+    let path = |name: &str| text(&folder.path().join(name));
     let [network, fens] = ["own.nnue", "fens.txt"].map(path);
-    let mut engine = Engine::start(&stockfish()?, &[], [])?;
-    engine.send(&format!("export_net {network}"))?;
-    engine.new_game()?;
-    std::fs::write(&network, compressed(&std::fs::read(&network)?)?)?;
+    export_network(&network)?;
     // Black's knight attacks the queen, which 1. a3 leaves where it is.
     std::fs::write(&fens, "r1bqkbnr/ppp2ppp/2np4/4p3/3QP3/5N2/PPP2PPP/RNB1KB1R w KQkq - 0 5\n")?;
     let after = "r1bqkbnr/ppp2ppp/2np4/4p3/3QP3/P4N2/1PP2PPP/RNB1KB1R b KQkq - 0 5";
@@ -559,8 +526,8 @@ fn quiescence_search_with_a_network_labels_what_captures_lead_to() -> Result<()>
         let walk = [&walk[..], quiescence].concat();
         trainer(&[&by[..], &walk, &["--fens", &fens, "--out", &out]].concat())?;
         trainer(&["data", &out, "--out", &csv])?;
-        let text = std::fs::read_to_string(&csv)?;
-        let line = text.lines().find_map(|line| line.strip_prefix(after)?.strip_prefix(','));
+        let rows = std::fs::read_to_string(&csv)?;
+        let line = rows.lines().find_map(|line| line.strip_prefix(after)?.strip_prefix(','));
         Ok(line.with_context(|| format!("'{after}' has no label"))?.parse()?)
     };
     let quiescence = ["--quiescence"];
@@ -568,6 +535,15 @@ fn quiescence_search_with_a_network_labels_what_captures_lead_to() -> Result<()>
     assert!(still > -300.0 && searched < -500.0, "{still} without a search, {searched} with it");
     assert_eq!(label(&quiescence, "2")?, searched);
     Ok(())
+}
+
+/// Starts Stockfish 15.1 and writes its network in the format of later versions.
+fn export_network(path: &str) -> Result<Engine> {
+    let mut engine = Engine::start(&stockfish()?, &[], [])?;
+    engine.send(&format!("export_net {path}"))?;
+    engine.new_game()?;
+    std::fs::write(path, compressed(&std::fs::read(path)?)?)?;
+    Ok(engine)
 }
 
 /// A network of Stockfish 15.1 in the format of Stockfish 16 and later: the three arrays of the
@@ -631,8 +607,7 @@ fn rows_stay_within_what_plays() -> Result<()> {
     let largest = table.iter().fold(0f32, |largest, value| largest.max(value.abs()));
     assert!((3.0..4.0).contains(&largest), "{largest}");
     // Reads the weights like the engine.
-    trainer(&["eval", "--weights", &weights.to_string_lossy(), "--data", GAMES])?;
-    Ok(())
+    trainer(&["eval", "--weights", &text(&weights), "--data", GAMES]).map(drop)
 }
 
 #[test]
@@ -666,8 +641,6 @@ fn parts_of_a_step_make_the_same_weights_every_time() -> Result<()> {
 #[test]
 fn bad_data_is_named() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let out = folder.path().join("w.safetensors");
-    let out = out.to_string_lossy();
     let illegal = folder.path().join("illegal.pgn");
     std::fs::write(&illegal, "1. e4 { [%eval 0.1] } 1... Ke7 { [%eval 0.1] } *\n")?;
     let empty = folder.path().join("empty.pgn.zst");
@@ -677,9 +650,8 @@ fn bad_data_is_named() -> Result<()> {
         (empty, "empty.pgn.zst"),
         (folder.path().join("none.pgn"), "none.pgn"),
     ] {
-        let path = path.to_string_lossy();
-        let error = trainer(&["train", "--data", &path, "--out", &out, "--steps", "1"])
-            .expect_err("bad data");
+        let error = train_on(&text(&path), folder.path(), "w.safetensors", &["--steps", "1"]);
+        let error = error.expect_err(part);
         assert!(error.to_string().contains(part), "{error}");
     }
     Ok(())

@@ -1,12 +1,11 @@
 //! The engine in a UCI session: commands in, lines out.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use azimuth_chess::position::{Position, STARTPOS, legal_moves, uci_move};
-use azimuth_tests::{Session, binary};
+use azimuth_tests::{Session, binary, printed, refusal, run, run_with_input, word_after};
 
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 const MINI: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../weights/mini.safetensors");
@@ -172,21 +171,6 @@ fn a_mate_beyond_the_fifty_move_rule_is_not_announced() -> Result<()> {
 }
 
 #[test]
-fn isready_keeps_the_last_search() -> Result<()> {
-    let mut session = Session::start()?;
-    session.ask("uci", "uciok")?;
-    for planner in ["selective", "beam"] {
-        session.send(&format!("setoption name Planner value {planner}"))?;
-        session.ask("go depth 3", "bestmove")?;
-        session.ask("isready", "readyok")?;
-        session.send("explain")?;
-        let lines = session.ask("isready", "readyok")?;
-        assert!(lines.iter().any(|line| line.contains("e2e4")), "{lines:?}");
-    }
-    session.end()
-}
-
-#[test]
 fn a_mate_that_is_played_on_is_explained() -> Result<()> {
     let mut session = session()?;
     session.send("setoption name Planner value beam")?;
@@ -269,9 +253,7 @@ fn lines_are_as_many_as_asked_for() -> Result<()> {
         assert_eq!((last.len(), moves.len()), (expected, expected), "{lines:?}");
         for (place, line) in (1..).zip(&last) {
             assert_eq!(word_after(line, "multipv"), Some(place.to_string().as_str()));
-            let chances = line.split(' ').skip_while(|&word| word != "wdl").skip(1).take(3);
-            let chances: Vec<u32> = chances.map(str::parse).collect::<Result<_, _>>()?;
-            assert_eq!(chances.iter().sum::<u32>(), 1000, "{line}");
+            assert_eq!(chances(line)?.iter().sum::<u32>(), 1000, "{line}");
         }
     }
     session.end()
@@ -325,7 +307,7 @@ fn plays_announced_mates(planner: &str, depth: u32) -> Result<()> {
 }
 
 #[test]
-fn a_limited_strength_is_the_same_at_any_clock() -> Result<()> {
+fn a_rating_and_a_skill_level_limit_the_depth_at_any_clock() -> Result<()> {
     let mut session = session()?;
     session.send("setoption name UCI_LimitStrength value true")?;
     session.send("setoption name UCI_Elo value 1000")?;
@@ -337,6 +319,13 @@ fn a_limited_strength_is_the_same_at_any_clock() -> Result<()> {
     session.send("setoption name UCI_AnalyseMode value true")?;
     let lines = session.ask("go depth 7", "bestmove")?;
     assert_eq!(deepest(&lines), Some(7), "{lines:?}");
+    session.send("setoption name UCI_AnalyseMode value false")?;
+    session.send("setoption name UCI_LimitStrength value false")?;
+    session.send("setoption name Skill Level value 0")?;
+    let lines = session.ask("go movetime 2000", "bestmove")?;
+    assert_eq!(deepest(&lines), Some(6), "{lines:?}");
+    let said = session.answer("setoption name Skill Level value 15", "info string")?;
+    assert!(said.contains("3070 Elo in Stockfish; a limited strength ends at"), "{said}");
     session.end()
 }
 
@@ -404,19 +393,13 @@ fn a_limited_strength_thinks_on_a_clock_and_only_there() -> Result<()> {
 fn chances_are_reported_for_even_scores_and_for_mates() -> Result<()> {
     let mut session = session()?;
     session.send("setoption name UCI_ShowWDL value true")?;
-    let last = |lines: Vec<String>| -> Result<Vec<u32>> {
-        let line = lines.iter().rfind(|line| line.contains(" wdl ")).context("no chances")?;
-        let words = line.split(' ').skip_while(|&word| word != "wdl").skip(1).take(3);
-        Ok(words.map(str::parse).collect::<Result<_, _>>()?)
-    };
     session.send("position fen 6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1")?;
-    assert_eq!(last(session.ask("go depth 3", "bestmove")?)?, [1000, 0, 0]);
+    assert_eq!(chances(last_info(&session.ask("go depth 3", "bestmove")?)?)?, [1000, 0, 0]);
     for planner in ["beam", "selective"] {
         session.send(&format!("setoption name Planner value {planner}"))?;
         session.send("position startpos")?;
-        let chances = last(session.ask("go depth 6", "bestmove")?)?;
-        let [win, draw, loss] = chances[..] else { bail!("{chances:?}") };
-        assert!(win > loss && draw > 100 && draw < 900, "{planner}: {chances:?}");
+        let [win, draw, loss] = chances(last_info(&session.ask("go depth 6", "bestmove")?)?)?;
+        assert!(win > loss && draw > 100 && draw < 900, "{planner}: {win} {draw} {loss}");
     }
     session.end()
 }
@@ -428,11 +411,17 @@ fn a_malformed_go_starts_nothing_and_every_other_is_answered() -> Result<()> {
     for (go, part) in [
         ("go depth abc", "'depth' needs a number, found 'abc'"),
         ("go depth", "'depth' needs a number"),
+        ("go depth 3.x", "'depth' needs a number, found '3.x'"),
+        ("go movetime depth 3", "'movetime' needs a number"),
         ("go nodes -5", "'nodes' needs a number from 0 on, found '-5'"),
         ("go wtime 1000 btime soon", "'btime' needs a number, found 'soon'"),
         ("go foo", "unknown argument 'foo'"),
+        ("go perft", "'perft' needs a depth from 1 to 128, found ''"),
         ("go perft x", "'perft' needs a depth from 1 to 128, found 'x'"),
-        ("go perft 100000", "'perft' needs a depth from 1 to 128, found '100000'"),
+        ("go perft 0", "'perft' needs a depth from 1 to 128, found '0'"),
+        ("go perft 129", "'perft' needs a depth from 1 to 128, found '129'"),
+        ("go perft 4294967295", "'perft' needs a depth from 1 to 128, found '4294967295'"),
+        ("go perft 3 now", "'perft' needs a depth from 1 to 128, found '3 now'"),
     ] {
         session.send(go)?;
         let lines = session.ask("isready", "readyok")?;
@@ -497,14 +486,9 @@ fn the_end_of_the_input_lets_perft_finish() -> Result<()> {
         ("quit\n", "Nodes searched: 4865609"),
         ("stop\nquit\n", "info string go perft: stopped"),
     ] {
-        let mut engine = Command::new(binary("azimuth")?)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let mut input = engine.stdin.take().context("no input")?;
-        write!(input, "position startpos\ngo perft 5\n{end}")?;
-        drop(input);
-        let said = String::from_utf8(engine.wait_with_output()?.stdout)?;
+        let mut engine = Command::new(binary("azimuth")?);
+        let input = format!("position startpos\ngo perft 5\n{end}");
+        let said = printed(run_with_input(&mut engine, &input)?)?;
         assert_eq!(said.lines().last(), Some(answer), "{end:?}: {said}");
     }
     Ok(())
@@ -616,19 +600,7 @@ fn time_is_counted_in_nodes_where_it_is_asked_for() -> Result<()> {
 }
 
 #[test]
-fn a_skill_level_plays_down_to_its_rating() -> Result<()> {
-    let mut session = session()?;
-    session.send("setoption name Skill Level value 0")?;
-    let lines = session.ask("go movetime 2000", "bestmove")?;
-    let deepest = lines.iter().filter_map(|line| word_after(line, "depth")).next_back();
-    assert_eq!(deepest, Some("6"), "{lines:?}");
-    let said = session.answer("setoption name Skill Level value 15", "info string")?;
-    assert!(said.contains("3070 Elo in Stockfish; a limited strength ends at"), "{said}");
-    session.end()
-}
-
-#[test]
-fn what_guis_and_bots_set_can_be_set() -> Result<()> {
+fn what_guis_and_bots_set_is_listed() -> Result<()> {
     let mut session = session()?;
     let options = session.ask("uci", "uciok")?;
     for name in [
@@ -645,15 +617,6 @@ fn what_guis_and_bots_set_can_be_set() -> Result<()> {
         let found = options.iter().any(|line| line.starts_with(&format!("option name {name}")));
         assert!(found, "{name}: {options:?}");
     }
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().join("a log.txt");
-    session.send("setoption name UCI_Opponent value GM 2800 human Gary Kasparov")?;
-    session.send("setoption name UCI_EngineAbout value Azimuth")?;
-    session.send(&format!("setoption name Debug Log File value {}", path.display()))?;
-    let lines = session.ask("isready", "readyok")?;
-    assert_eq!(lines.len(), 1, "{lines:?}");
-    let log = std::fs::read_to_string(path)?;
-    assert!(log.contains(" # the opponent is GM 2800 human Gary Kasparov\n"), "{log}");
     session.end()
 }
 
@@ -704,7 +667,8 @@ fn bench_takes_stockfishs_arguments() -> Result<()> {
     let mut session = session()?;
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("fens.epd");
-    std::fs::write(&path, format!("# two positions\n{STARTPOS}\n\n{KIWIPETE}\n"))?;
+    let record = KIWIPETE.replace(" 0 1", " bm e2a6; id \"2\";");
+    std::fs::write(&path, format!("# a FEN and a record of EPD\n{STARTPOS}\n\n{record}\n"))?;
     for (arguments, positions, cost) in [
         ("16 1 3 current depth".to_owned(), 1, None),
         ("1 2 500 default nodes".to_owned(), 16, None),
@@ -741,13 +705,18 @@ fn a_log_holds_both_sides_of_the_conversation() -> Result<()> {
     let mut session = session()?;
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("a log.txt");
+    session.send("setoption name UCI_Opponent value GM 2800 human Gary Kasparov")?;
+    session.send("setoption name UCI_EngineAbout value Azimuth")?;
     session.send(&format!("setoption name LogFile value {}", path.display()))?;
+    let lines = session.ask("isready", "readyok")?;
+    assert_eq!(lines.len(), 1, "{lines:?}");
     session.ask("go depth 1", "bestmove")?;
     session.send("setoption name LogFile value <empty>")?;
     session.ask("isready", "readyok")?;
     let log = std::fs::read_to_string(path)?;
     assert!(log.contains(" > go depth 1\n") && log.contains(" < bestmove "), "{log}");
-    assert!(!log.contains("readyok"), "{log}");
+    assert!(log.contains(" # the opponent is GM 2800 human Gary Kasparov\n"), "{log}");
+    assert_eq!(log.matches("readyok").count(), 1, "{log}");
     session.end()
 }
 
@@ -787,14 +756,16 @@ fn the_kind_of_search_chooses_the_planner_unless_the_user_does() -> Result<()> {
 }
 
 #[test]
-fn a_choice_is_explained_by_either_planner() -> Result<()> {
-    let mut session = session()?;
+fn a_choice_is_explained_by_either_planner_even_after_isready() -> Result<()> {
+    let mut session = Session::start()?;
     session.send("position startpos")?;
     let refused = session.answer("explain", "info string")?;
     assert!(refused.contains("no search to explain"), "{refused}");
     for (planner, looked_at) in [("beam", 3), ("selective", 20)] {
         session.send(&format!("setoption name Planner value {planner}"))?;
         let best = session.answer("go depth 4", "bestmove")?;
+        // The engine does not warm up after a search.
+        session.ask("isready", "readyok")?;
         session.send("explain")?;
         let lines = session.ask("isready", "readyok")?;
         let moves: Vec<&String> = lines.iter().filter(|line| line.contains(" cp ")).collect();
@@ -840,8 +811,7 @@ fn many_threads_are_ready_and_move_in_time() -> Result<()> {
 
 #[test]
 fn bench_ends_in_nodes_and_speed_of_the_selective_search() -> Result<()> {
-    let output = Command::new(binary("azimuth")?).args(["bench", "6"]).output()?;
-    let text = String::from_utf8(output.stdout)?;
+    let text = printed(run("azimuth", &["bench", "6"])?)?;
     let nodes = |line: &str| -> Result<u64> {
         let words: Vec<&str> = line.split(' ').collect();
         let [nodes, "nodes", speed, "nps"] = words.as_slice() else { bail!("{text}") };
@@ -864,43 +834,49 @@ fn bench_ends_in_nodes_and_speed_of_the_selective_search() -> Result<()> {
 }
 
 #[test]
-fn a_long_fen_is_a_fen() -> Result<()> {
-    let mut session = session()?;
-    let fen =
-        "r1b1k1nr/p1p1p1p1/1p1p1p1p/2b1q1n1/1P1P1P1P/N1B1Q1N1/P1P1P1P1/R3K2R b KQkq - 123 45678";
-    assert!(fen.len() > 80);
-    session.send(&format!("position fen {fen}"))?;
-    let lines = session.ask("go depth 1", "bestmove")?;
-    assert!(lines.iter().all(|line| !line.starts_with("info string")), "{lines:?}");
-    session.end()
-}
-
-#[test]
 fn bad_input_gets_one_line_and_changes_nothing() -> Result<()> {
     let mut session = session()?;
     let folder = tempfile::tempdir()?;
     let path = |name: &str| folder.path().join(name).display().to_string();
     std::fs::write(path("broken.safetensors"), [0xff; 64])?;
     std::fs::write(path("huge-header.safetensors"), 10_000_000_000u64.to_le_bytes())?;
+    std::fs::write(path("empty.epd"), "# nothing\n")?;
+    std::fs::write(path("bad.epd"), "\n4k3/8/8/8 w - -\n")?;
     let (folder, long) = (folder.path().display().to_string(), "x".repeat(2_000_000));
     session.send("position startpos moves e2e4 e7e5")?;
     for (line, part) in [
         ("position fen 8/8/8/8/8/8/8/8 w - - 0 1", "not a legal board"),
         ("position fen 4k3/8/8/8/8/8/4R3/4K3 w - - 0 1", "not a legal board"),
         ("position fen hello", "not a legal board"),
+        ("hello", "unknown command 'hello'"),
+        ("header", "'help' lists them"),
         ("e4", "a move goes into 'position startpos moves e2e4', then 'go' answers"),
+        ("Nbxd7+", "a move goes into"),
+        ("e7e8q", "a move goes into"),
+        ("O-O", "a move goes into"),
+        ("debug", "'on' or 'off'"),
         (&format!("position fen {}", "x ".repeat(100_000)), "expected 1 to 6 fields"),
         ("position", "expected 'startpos' or 'fen'"),
+        ("position e2e4", "expected 'startpos' or 'fen'"),
+        ("position startpos e2e4", "expected 'moves', found 'e2e4'"),
+        ("setoption Hash 3", "expected 'name'"),
         ("setoption name Hash value 0", "option Hash: expected 1 to 65536"),
         ("setoption name Nonsense value 1", "unknown option 'Nonsense'"),
         ("setoption name Backend value abacus", "expected auto, cpu, cuda"),
         ("setoption name Planner value minimax", "expected auto, beam, selective"),
         ("setoption name nodestime value -1", "option nodestime: expected 0 to 10000"),
         ("setoption name Skill Level value 21", "option Skill Level: expected 0 to 20"),
-        ("bench 0 1", "expected a hash from 1 on"),
+        ("bench x", "'x' is no depth"),
+        ("bench 0 1", "expected a hash from 1 on, found '0'"),
+        ("bench 16 x", "expected threads from 1 on, found 'x'"),
+        ("bench 1 1 129 current perft", "perft needs a limit from 1 to 128, found 129"),
+        ("bench 16 1 9 default plies", "expected depth, nodes, movetime or perft"),
+        ("bench 16 1 9 current depth now", "unknown argument 'now'"),
         ("bench 16 5000", "option Threads: expected 1 to 1024"),
         ("bench 16 1 9 /no/such/file", "bench: '/no/such/file'"),
-        ("bench 16 1 9 /dev/zero", "not a regular file"),
+        ("bench 16 1 9 /dev/zero", "bench: '/dev/zero': not a regular file"),
+        (&format!("bench 16 1 9 {}", path("empty.epd")), "': there is no position in it"),
+        (&format!("bench 16 1 9 {}", path("bad.epd")), "bad.epd', line 2: FEN"),
         (&format!("setoption name WeightsFile value {}", path("broken.safetensors")), "broken"),
         (&format!("setoption name WeightsFile value {}", path("huge-header.safetensors")), "huge"),
         (&format!("setoption name WeightsFile value {}", path("missing")), "missing"),
@@ -935,6 +911,8 @@ fn bad_input_gets_one_line_and_changes_nothing() -> Result<()> {
 
 #[test]
 fn positions_are_set_up_as_guis_write_them() -> Result<()> {
+    const LONG: &str =
+        "r1b1k1nr/p1p1p1p1/1p1p1p1p/2b1q1n1/1P1P1P1P/N1B1Q1N1/P1P1P1P1/R3K2R b KQkq - 123 45678";
     let mut session = session()?;
     for (position, fen, part) in [
         (
@@ -944,6 +922,7 @@ fn positions_are_set_up_as_guis_write_them() -> Result<()> {
         ),
         ("fen 4k3/8/8/8/8/8/8/4K2R w K - bm Kh1; id \"x\";", "4k3/8/8/8/8/8/8/4K2R w K - 0 1", ""),
         ("fen 4k3/8/8/8/8/8/8/4K2R", "4k3/8/8/8/8/8/8/4K2R w - - 0 1", ""),
+        (&format!("fen {LONG}"), LONG, ""),
         ("fen k7/4P3/8/8/8/8/8/4K3 w - - 0 1 moves e7e8Q", "k3Q3/8/8/8/8/8/8/4K3 b - - 0 1", ""),
         (
             "startpos moves e2e4 e7e5 e1e3 d7d5",
@@ -974,16 +953,15 @@ fn a_command_of_uci_runs_from_the_command_line() -> Result<()> {
         (&["compiler"], "Instruction set: "),
         (&["bench", "16", "1", "2", "default", "depth"], " nps"),
     ] {
-        let output = Command::new(binary("azimuth")?).args(arguments).output()?;
-        let said = String::from_utf8(output.stdout)?;
-        assert!(output.status.success() && said.contains(part), "{arguments:?}: {said}");
+        let said = printed(run("azimuth", arguments)?)?;
+        assert!(said.contains(part), "{arguments:?}: {said}");
     }
-    let output = Command::new(binary("azimuth")?).args(["go", "depth", "x"]).output()?;
-    assert_eq!(output.status.code(), Some(1));
-    Ok(())
+    refusal("azimuth", &["go", "depth", "x"]).map(drop)
 }
 
-/// The word after `name`.
-fn word_after<'a>(line: &'a str, name: &str) -> Option<&'a str> {
-    line.split(' ').skip_while(|&word| word != name).nth(1)
+/// The chances of an `info` line, in permille.
+fn chances(line: &str) -> Result<[u32; 3]> {
+    let words = line.split(' ').skip_while(|&word| word != "wdl").skip(1).take(3);
+    let chances: Vec<u32> = words.map(str::parse).collect::<Result<_, _>>()?;
+    chances.try_into().ok().with_context(|| format!("no chances: {line}"))
 }

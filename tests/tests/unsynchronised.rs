@@ -13,12 +13,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use azimuth_tests::binary;
-use azimuth_tests::uci_lines::line;
-use proptest::collection::vec;
-use proptest::test_runner::{Config, TestCaseError, TestRunner};
-
-/// Commands of a session.
-const SESSION: usize = 200;
+use azimuth_tests::uci_lines::{number_of_lines, play_sessions};
 
 /// Commands of the default run.
 const COMMANDS: usize = 6_000;
@@ -130,28 +125,17 @@ fn check(said: &str, lines: &[Vec<u8>]) -> Result<()> {
 
 #[test]
 fn sessions_without_a_wait_are_survived() -> Result<()> {
-    let commands: usize = match std::env::var("AZIMUTH_FUZZ_COMMANDS") {
-        Ok(text) => text.parse().context("AZIMUTH_FUZZ_COMMANDS")?,
-        Err(_) => COMMANDS,
-    };
+    let commands = number_of_lines(COMMANDS)?;
     let folder = tempfile::tempdir()?;
     let shares: usize = PROGRAMS.iter().map(|(_, _, share)| share).sum();
     for (program, arguments, share) in PROGRAMS {
-        let sessions = (commands * share / shares).div_ceil(SESSION);
-        let config = Config {
-            cases: u32::try_from(sessions)?,
-            failure_persistence: None,
-            ..Config::default()
-        };
-        let session = |lines: Vec<Vec<u8>>| {
+        let session = |lines| {
             let lines = stopping_counts(lines);
-            converse(folder.path(), program, arguments, &lines)
-                .and_then(|said| check(&said, &lines))
-                .map_err(|error| TestCaseError::fail(format!("{error:#}")))
+            let said = converse(folder.path(), program, arguments, &lines)?;
+            check(&said, &lines)
         };
-        TestRunner::new(config)
-            .run(&vec(line(), SESSION), session)
-            .map_err(|error| anyhow!("{program} {}: {error}", arguments.join(" ")))?;
+        play_sessions(commands * share / shares, session)
+            .with_context(|| format!("{program} {}", arguments.join(" ")))?;
     }
     Ok(())
 }

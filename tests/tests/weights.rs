@@ -51,6 +51,15 @@ fn broken_files_are_refused() -> Result<()> {
         std::fs::write(&path, &bytes[..length])?;
         assert!(refusal(&path).contains("not a complete safetensors file"), "{length}");
     }
+    // Bits are flipped in all parts of the file: in the header and in the tensors.
+    for place in 0..60 {
+        let mut damaged = bytes.clone();
+        let bit = 8 * bytes.len() / 60 * place + 7 * place;
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        fs::write(&path, damaged)?;
+        let line = refusal(&path);
+        assert!(line.contains("is damaged") || line.contains("not a complete"), "{bit}: {line}");
+    }
     let mut huge = bytes.clone();
     huge[..8].copy_from_slice(&10_000_000_000u64.to_le_bytes());
     std::fs::write(&path, &huge)?;
@@ -89,20 +98,13 @@ fn broken_files_are_refused() -> Result<()> {
 fn files_of_other_kinds_are_named() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let [data, out] = ["games.azd", "own.safetensors"].map(|name| folder.path().join(name));
-    let games = root().join("tests/data/games.pgn.zst");
-    trainer(&["data", &text(&games), "--out", &text(&data)])?;
+    trainer(&["data", GAMES, "--out", &text(&data)])?;
     let small = ["--accumulator", "128", "--anchors", "128", "--steps", "1", "--sample", "1000"];
     trainer(&[&["train", "--data", &text(&data), "--out", &text(&out)][..], &small].concat())?;
     let at = |name: &str| folder.path().join(name);
-    trainer(&[
-        "export",
-        "--format",
-        "solis",
-        "--weights",
-        &text(&root().join("weights/mini.safetensors")),
-        "--out",
-        &text(&at("authors.pth")),
-    ])?;
+    let mini = text(&root().join("weights/mini.safetensors"));
+    let files = ["--weights", &mini, "--out", &text(&at("authors.pth"))];
+    trainer(&[&["export", "--format", "solis"], &files[..]].concat())?;
     fs::write(at("stockfish.nnue"), b"\x20\x2f\xf3\x7a a network")?;
     fs::write(at("games.pgn"), "[Event \"a game\"]\n\n1. e4 *\n")?;
     for (path, kind, remedy) in [
@@ -120,7 +122,7 @@ fn files_of_other_kinds_are_named() -> Result<()> {
         (at("stockfish.nnue"), "a Stockfish network", "`azimuth-train label --network"),
         (at("authors.pth"), "PyTorch checkpoint", "`azimuth-train import --checkpoint"),
         (at("games.pgn"), "games", "`azimuth-train train --data"),
-        (games, "games", "`azimuth-train train --data"),
+        (GAMES.into(), "games", "`azimuth-train train --data"),
     ] {
         let line = refusal(&path);
         assert!(line.contains(kind) && line.contains(remedy), "{line}");
@@ -132,24 +134,6 @@ fn files_of_other_kinds_are_named() -> Result<()> {
         error.contains("no checkpoint: it says no step") && !error.contains("delete"),
         "{error}"
     );
-    Ok(())
-}
-
-#[test]
-fn damage_is_noticed() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().join("weights.safetensors");
-    embedded_weights::read(DefaultWeights::Beam)?.write(&path)?;
-    let bytes = fs::read(&path)?;
-    // Flips bits in all parts of the file: in the header and in the tensors.
-    for place in 0..60 {
-        let mut damaged = bytes.clone();
-        let bit = 8 * bytes.len() / 60 * place + 7 * place;
-        damaged[bit / 8] ^= 1 << (bit % 8);
-        fs::write(&path, damaged)?;
-        let line = refusal(&path);
-        assert!(line.contains("is damaged") || line.contains("not a complete"), "{bit}: {line}");
-    }
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use azimuth_tests::{root, text};
+use azimuth_tests::{printed, root, text};
 
 /// The library path of a command that the script runs. The toolkit in the repository counts as
 /// complete.
@@ -18,8 +18,7 @@ fn library_path(repository: &Path, before: &str) -> Result<String> {
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
         .env("LD_LIBRARY_PATH", before)
         .output()?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Ok(String::from_utf8(output.stdout)?)
+    printed(output)
 }
 
 #[test]

@@ -216,19 +216,14 @@ fn without_equals(some: &[Piece], others: &[Piece]) -> (Vec<Piece>, Vec<Piece>) 
     (left, right)
 }
 
+/// In the order of [`Piece`].
+const NAMES: [&str; Piece::NUM] = ["pawn", "knight", "bishop", "rook", "queen", "king"];
+
 /// `a rook and two pawns`.
 fn listed(pieces: &[Piece]) -> String {
     let kinds = Piece::ALL.into_iter().rev().filter_map(|kind| {
-        let count = pieces.iter().filter(|&&piece| piece == kind).count();
-        let name = match kind {
-            Piece::Pawn => "pawn",
-            Piece::Knight => "knight",
-            Piece::Bishop => "bishop",
-            Piece::Rook => "rook",
-            Piece::Queen => "queen",
-            Piece::King => "king",
-        };
-        match count {
+        let name = NAMES[kind as usize];
+        match pieces.iter().filter(|&&piece| piece == kind).count() {
             0 => None,
             1 => Some(format!("a {name}")),
             2 => Some(format!("two {name}s")),

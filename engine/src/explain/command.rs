@@ -11,7 +11,6 @@ use anyhow::{Context, Error, Result, bail, ensure};
 use azimuth_chess::pgn::{Game, MOST_MOVES, Reader, open_text, pgn_files};
 use azimuth_chess::position::{Position, castles_as_in_chess960};
 use azimuth_chess::san::parse_move;
-use azimuth_cli::say;
 use azimuth_network::replace_file::check_output;
 use azimuth_search::inference::{Backend, ModelSource};
 use azimuth_search::{
@@ -24,7 +23,7 @@ use cozy_chess::Color;
 use super::study::{Study, Task};
 use super::{html, json, text};
 use crate::embedded_tables;
-use crate::session::Session;
+use crate::session::{Session, notice};
 
 /// Search time if no limit is given.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
@@ -97,7 +96,6 @@ impl ExplainCommand {
         if let Some(path) = &self.html {
             check_output(path, self.subject.file().as_slice())?;
         }
-        let notice = |text: &str| say(format_args!("azimuth: {text}"));
         let beam = BeamSettings { verify: self.verify, ..BeamSettings::default() };
         let settings = PlannerSettings { beam, ..PlannerSettings::default() };
         let kind = self.planner.unwrap_or(match settings.is_for_the_beam(&limits) {
@@ -173,9 +171,8 @@ impl Subject {
                 let name = || format!("game {} of '{}'", self.game, path.display());
                 self.position_of_game(path).with_context(name)?
             }
-            (None, Some(fen)) if fen == "startpos" => Position::default(),
-            (None, Some(fen)) => Position::from_fen(fen)?,
-            (None, None) => Position::default(),
+            (None, Some(fen)) if fen != "startpos" => Position::from_fen(fen)?,
+            _ => Position::default(),
         };
         let chess960 = castles_as_in_chess960(position.board());
         Ok((position, chess960))
@@ -214,17 +211,16 @@ impl Subject {
         ensure!(is_game, "there is no move and no tag: this is no PGN");
         if let Some(bad) = &game.fault {
             ensure!(!game.moves.is_empty(), "{}", bad.fault);
-            say(format_args!("azimuth: {bad}; only the moves before it are read"));
+            notice(&format!("{bad}; only the moves before it are read"));
         }
         let plies = game.moves.len();
+        let mut position = game.start.clone();
         let Some(before) = self.before else {
             let ply = self.ply.unwrap_or(plies);
             ensure!(ply <= plies, "--ply {ply}: the game has {plies} half-moves");
-            let mut position = game.start.clone();
             game.moves[..ply].iter().for_each(|played| position.play(played.mv));
             return Ok(Some(position));
         };
-        let mut position = game.start.clone();
         for played in &game.moves {
             if before.is_next_in(&position) {
                 break;

@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
 
-/// Maximum number of replies that the tree shows per position; the rest are counted.
+/// Maximum number of replies that the page's tree shows per position; the rest are counted.
 const SHOWN_REPLIES: usize = 5;
 
 #[derive(Template)]
@@ -64,17 +64,18 @@ struct Row {
 }
 
 /// A verified line and the position at its end.
-struct Quiet {
-    line: String,
-    fen: String,
+pub struct Quiet {
+    pub line: String,
+    pub fen: String,
 }
 
-/// A line of the tree.
-struct Branch {
-    level: usize,
-    text: String,
-    score: String,
-    note: String,
+/// A line of the tree: a move, or a note on the moves that are not shown.
+pub struct Branch {
+    pub level: usize,
+    /// The move; empty for a note alone.
+    pub text: String,
+    pub score: String,
+    pub note: String,
 }
 
 pub fn write(study: &Study, planner: PlannerKind, chess960: bool, path: &Path) -> Result<()> {
@@ -82,11 +83,6 @@ pub fn write(study: &Study, planner: PlannerKind, chess960: bool, path: &Path) -
     let board = root.board();
     let script = format!("{BOARD_SCRIPT}\n{}", include_str!("../../pages/explain.js"));
     let chosen = study.chosen();
-    let mut tree = Vec::new();
-    if study.moves.iter().any(|studied| !studied.explained.replies.is_empty()) {
-        let moves: Vec<&ExplainedMove> = study.moves.iter().map(|m| &m.explained).collect();
-        grow(board, &moves, 1, &mut tree);
-    }
     let page = Page {
         policy: policy(&script),
         style: STYLE,
@@ -97,7 +93,7 @@ pub fn write(study: &Study, planner: PlannerKind, chess960: bool, path: &Path) -
         fen: root.fen(chess960),
         summary: format!(
             "{} to move, by Azimuth’s {} planner: depth {}, {} nodes. At first sight {:.1}%, after the search {}: {}.",
-            side_to_move(board),
+            side_name(board.side_to_move()),
             name_of(&planner),
             report.depth,
             report.nodes,
@@ -110,7 +106,7 @@ pub fn write(study: &Study, planner: PlannerKind, chess960: bool, path: &Path) -
         verifies: study.verifies(),
         rows: study.moves.iter().map(|studied| row(study, studied)).collect(),
         quiet: quiet(study),
-        tree,
+        tree: tree(study, SHOWN_REPLIES),
         data: Data {
             fen: root.fen(false),
             black: board.side_to_move() == Color::Black,
@@ -141,7 +137,8 @@ fn row(study: &Study, studied: &StudiedMove) -> Row {
     }
 }
 
-fn quiet(study: &Study) -> Vec<Quiet> {
+/// The quiet positions of the moves that the search ranked.
+pub fn quiet(study: &Study) -> Vec<Quiet> {
     let lines = study.quiet_lines().into_iter().map(|(line, quiet)| Quiet {
         line: numbered(study.root.board(), &line),
         fen: fen_of(&quiet.board),
@@ -149,9 +146,25 @@ fn quiet(study: &Study) -> Vec<Quiet> {
     lines.collect()
 }
 
-fn grow(board: &Board, moves: &[&ExplainedMove], level: usize, tree: &mut Vec<Branch>) {
+/// The tree with at most `shown` moves per position; empty if the study has no replies.
+pub fn tree(study: &Study, shown: usize) -> Vec<Branch> {
+    let mut tree = Vec::new();
+    if study.moves.iter().any(|studied| !studied.explained.replies.is_empty()) {
+        let moves: Vec<&ExplainedMove> = study.moves.iter().map(|m| &m.explained).collect();
+        grow(study.root.board(), &moves, 1, shown, &mut tree);
+    }
+    tree
+}
+
+fn grow(
+    board: &Board,
+    moves: &[&ExplainedMove],
+    level: usize,
+    shown: usize,
+    tree: &mut Vec<Branch>,
+) {
     let looked_at = || moves.iter().filter_map(|explained| Some((*explained, explained.searched?)));
-    for (explained, found) in looked_at().take(SHOWN_REPLIES) {
+    for (explained, found) in looked_at().take(shown) {
         tree.push(Branch {
             level,
             text: san_of_move(board, explained.mv),
@@ -159,9 +172,9 @@ fn grow(board: &Board, moves: &[&ExplainedMove], level: usize, tree: &mut Vec<Br
             note: before_the_search(explained, found.depth),
         });
         let replies: Vec<&ExplainedMove> = explained.replies.iter().collect();
-        grow(&board_after(board, explained.mv), &replies, level + 1, tree);
+        grow(&board_after(board, explained.mv), &replies, level + 1, shown, tree);
     }
-    let more = looked_at().count().saturating_sub(SHOWN_REPLIES);
+    let more = looked_at().count().saturating_sub(shown);
     let dropped = moves.iter().filter(|explained| explained.searched.is_none()).count();
     if more + dropped > 0 {
         let note = format!("{more} more looked at, {dropped} dropped");
@@ -193,7 +206,7 @@ pub fn chances(planner: PlannerKind, value: Value, board: &Board) -> String {
 
 /// Search depth of a move of the tree and its values before the search: `4 plies, at first sight
 /// 52.9%, verified 32.1%`.
-pub fn before_the_search(explained: &ExplainedMove, plies: u32) -> String {
+fn before_the_search(explained: &ExplainedMove, plies: u32) -> String {
     let first = format!("{plies} plies, at first sight {:.1}%", percent(explained.static_value));
     match &explained.verified {
         Some(verified) => format!("{first}, verified {:.1}%", percent(verified.value)),
@@ -202,8 +215,8 @@ pub fn before_the_search(explained: &ExplainedMove, plies: u32) -> String {
 }
 
 /// `White` or `Black`.
-pub fn side_to_move(board: &Board) -> &'static str {
-    match board.side_to_move() {
+pub fn side_name(side: Color) -> &'static str {
+    match side {
         Color::White => "White",
         Color::Black => "Black",
     }

@@ -7,9 +7,10 @@ use azimuth_chess::position::{board_after, fen_of, uci_move};
 use azimuth_chess::san::{san_of_line, san_of_move};
 use azimuth_search::names::name_of;
 use azimuth_search::{Bound, ExplainedMove, PlannerKind, SearchedMove, Value, WdlModel};
-use cozy_chess::{Board, Color, Move};
+use cozy_chess::{Board, Move};
 use serde::Serialize;
 
+use super::html::side_name;
 use super::reason::reason;
 use super::study::{QuietPositions, StudiedMove, Study};
 
@@ -23,7 +24,7 @@ pub struct Document {
     engine: &'static str,
     planner: String,
     fen: String,
-    side_to_move: &'static str,
+    side_to_move: String,
     position: Static,
     search: Search,
     reason: String,
@@ -125,10 +126,7 @@ pub fn document(study: &Study, planner: PlannerKind, chess960: bool) -> Document
         engine: concat!("Azimuth ", env!("CARGO_PKG_VERSION")),
         planner: name_of(&planner),
         fen: root.fen(chess960),
-        side_to_move: match root.board().side_to_move() {
-            Color::White => "white",
-            Color::Black => "black",
-        },
+        side_to_move: side_name(root.board().side_to_move()).to_lowercase(),
         position: Static { cosine: study.cosine, score: score(study.static_value) },
         search: Search {
             depth: report.depth,

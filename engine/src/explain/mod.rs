@@ -9,7 +9,7 @@ mod study;
 mod text;
 
 pub use command::{ExplainCommand, Subject};
-pub(crate) use html::numbered;
-pub(crate) use json::{Document, ScoreJson, document, line, score};
-pub(crate) use reason::{reason, worth};
-pub(crate) use study::{Study, Task};
+pub use html::{numbered, side_name};
+pub use json::{Document, ScoreJson, document, line, score};
+pub use reason::{reason, worth};
+pub use study::{Study, Task};

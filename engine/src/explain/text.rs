@@ -5,13 +5,11 @@ use std::io::Write;
 use anstyle::{AnsiColor, Style};
 use anyhow::Result;
 use azimuth_chess::board_diagram::board_diagram;
-use azimuth_chess::position::{board_after, fen_of};
 use azimuth_chess::san::san_of_move;
 use azimuth_search::names::name_of;
-use azimuth_search::{Bound, ExplainedMove, PlannerKind};
-use cozy_chess::Board;
+use azimuth_search::{Bound, PlannerKind};
 
-use super::html::{before_the_search, bounded, chances, numbered, percent, side_to_move};
+use super::html::{Branch, Quiet, bounded, chances, numbered, percent, quiet, side_name, tree};
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
 
@@ -36,7 +34,7 @@ pub fn write(
         output,
         "{} to move, by the {} planner: depth {}, {} nodes, {:.1} s. At first sight {:.1}%, cosine {:+.4}; after \
          the search {}: {}.\n",
-        side_to_move(root.board()),
+        side_name(root.board().side_to_move()),
         name_of(&planner),
         report.depth,
         report.nodes,
@@ -48,11 +46,7 @@ pub fn write(
     )?;
     write_moves(study, output)?;
     write_quiet_positions(study, output)?;
-    if study.moves.iter().any(|studied| !studied.explained.replies.is_empty()) {
-        writeln!(output, "\n{BOLD}The tree{BOLD:#}, values for the side that moves:")?;
-        let moves: Vec<&ExplainedMove> = study.moves.iter().map(|m| &m.explained).collect();
-        write_tree(root.board(), &moves, 1, output)?;
-    }
+    write_tree(study, output)?;
     writeln!(output, "\nBest line: {}", numbered(root.board(), &report.pv))?;
     writeln!(output, "{BOLD}{}{BOLD:#}", reason(study))?;
     Ok(())
@@ -98,13 +92,12 @@ fn verification(study: &Study, studied: &StudiedMove) -> String {
 
 /// Writes the quiet positions of the moves that the search ranked.
 fn write_quiet_positions(study: &Study, output: &mut impl Write) -> Result<()> {
-    let board = study.root.board();
-    let lines = study.quiet_lines();
-    if !lines.is_empty() {
+    let quiet = quiet(study);
+    if !quiet.is_empty() {
         writeln!(output, "\n{BOLD}The quiet positions{BOLD:#} of the verified moves:")?;
     }
-    for (line, quiet) in lines {
-        writeln!(output, "  {}\n    {DIM}{}{DIM:#}", numbered(board, &line), fen_of(&quiet.board))?;
+    for Quiet { line, fen } in quiet {
+        writeln!(output, "  {line}\n    {DIM}{fen}{DIM:#}")?;
     }
     Ok(())
 }
@@ -126,31 +119,17 @@ fn outcome(studied: &StudiedMove) -> String {
     format!("{rank:>4}  {:>5}  {style}{share:>9}  {score}{style:#}{own}", found.depth)
 }
 
-fn write_tree(
-    board: &Board,
-    moves: &[&ExplainedMove],
-    level: usize,
-    output: &mut impl Write,
-) -> Result<()> {
-    let looked_at = moves.iter().filter(|explained| explained.searched.is_some());
-    for explained in looked_at.clone().take(SHOWN_REPLIES) {
-        let Some(found) = explained.searched else { continue };
-        let indent = "  ".repeat(level);
-        writeln!(
-            output,
-            "{indent}{:8} {}  {DIM}{}{DIM:#}",
-            san_of_move(board, explained.mv),
-            bounded(found.value, found.bound),
-            before_the_search(explained, found.depth),
-        )?;
-        let replies: Vec<&ExplainedMove> = explained.replies.iter().collect();
-        write_tree(&board_after(board, explained.mv), &replies, level + 1, output)?;
+fn write_tree(study: &Study, output: &mut impl Write) -> Result<()> {
+    let tree = tree(study, SHOWN_REPLIES);
+    if !tree.is_empty() {
+        writeln!(output, "\n{BOLD}The tree{BOLD:#}, values for the side that moves:")?;
     }
-    let more = looked_at.count().saturating_sub(SHOWN_REPLIES);
-    let dropped = moves.iter().filter(|explained| explained.searched.is_none()).count();
-    if more + dropped > 0 {
+    for Branch { level, text, score, note } in tree {
         let indent = "  ".repeat(level);
-        writeln!(output, "{indent}{DIM}{more} more looked at, {dropped} dropped{DIM:#}")?;
+        match text.as_str() {
+            "" => writeln!(output, "{indent}{DIM}{note}{DIM:#}")?,
+            _ => writeln!(output, "{indent}{text:8} {score}  {DIM}{note}{DIM:#}")?,
+        }
     }
     Ok(())
 }

@@ -46,24 +46,13 @@ fn style(square: Square, moved: bool) -> Style {
     Style::new().bg_color(colour(background)).fg_color(colour(INK))
 }
 
+/// White's and Black's pieces, in the order of [`Piece`].
+const GLYPHS: [[char; Piece::NUM]; Color::NUM] =
+    [['♙', '♘', '♗', '♖', '♕', '♔'], ['♟', '♞', '♝', '♜', '♛', '♚']];
+
 fn glyph(board: &Board, square: Square) -> char {
-    let Some((piece, color)) = board.piece_on(square).zip(board.color_on(square)) else {
-        return '·';
-    };
-    match (color, piece) {
-        (Color::White, Piece::King) => '♔',
-        (Color::White, Piece::Queen) => '♕',
-        (Color::White, Piece::Rook) => '♖',
-        (Color::White, Piece::Bishop) => '♗',
-        (Color::White, Piece::Knight) => '♘',
-        (Color::White, Piece::Pawn) => '♙',
-        (Color::Black, Piece::King) => '♚',
-        (Color::Black, Piece::Queen) => '♛',
-        (Color::Black, Piece::Rook) => '♜',
-        (Color::Black, Piece::Bishop) => '♝',
-        (Color::Black, Piece::Knight) => '♞',
-        (Color::Black, Piece::Pawn) => '♟',
-    }
+    let found = board.color_on(square).zip(board.piece_on(square));
+    found.map_or('·', |(color, piece)| GLYPHS[color as usize][piece as usize])
 }
 
 #[cfg(test)]

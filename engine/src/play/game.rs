@@ -2,10 +2,10 @@
 
 use azimuth_chess::pgn::Outcome;
 use azimuth_chess::position::{Ending, Position, STARTPOS, castles_as_in_chess960};
-use azimuth_chess::san::san_of_line;
 use cozy_chess::{Color, Move};
 
 use super::opponent::Clock;
+use crate::explain::{numbered, side_name};
 
 /// The positions of a game and the moves between them.
 pub struct Game {
@@ -131,14 +131,6 @@ impl End {
     }
 }
 
-/// `White` or `Black`.
-pub fn side_name(side: Color) -> &'static str {
-    match side {
-        Color::White => "White",
-        Color::Black => "Black",
-    }
-}
-
 /// Maximum length of a line of moves in a PGN, in characters.
 const PGN_LINE: usize = 80;
 
@@ -174,28 +166,15 @@ pub fn pgn(game: &Game, players: [&str; 2], date: &str, clock: Option<&Clock>) -
     format!("{tags}\n{}\n", wrapped(&movetext(game), result))
 }
 
-/// The moves as `1. e4 e5 2. Nf3`, one word for each number and move.
-pub fn movetext(game: &Game) -> Vec<String> {
-    let board = game.start().board();
-    let first = usize::from(board.fullmove_number());
-    let black_first = usize::from(board.side_to_move() == Color::Black);
-    let mut words = Vec::new();
-    for (ply, san) in san_of_line(board, game.moves()).into_iter().enumerate() {
-        let half_moves = ply + black_first;
-        let number = first + half_moves / 2;
-        match half_moves % 2 {
-            0 => words.push(format!("{number}.")),
-            _ if ply == 0 => words.push(format!("{number}...")),
-            _ => {}
-        }
-        words.push(san);
-    }
-    words
+/// The moves as `1. e4 e5 2. Nf3`.
+pub fn movetext(game: &Game) -> String {
+    numbered(game.start().board(), game.moves())
 }
 
-fn wrapped(words: &[String], result: &str) -> String {
+/// The moves and the result in lines of at most [`PGN_LINE`] characters.
+fn wrapped(moves: &str, result: &str) -> String {
     let mut lines = vec![String::new()];
-    for word in words.iter().map(String::as_str).chain([result]) {
+    for word in moves.split_whitespace().chain([result]) {
         let line = &mut lines[0];
         match line.len() {
             0 => line.push_str(word),

@@ -20,22 +20,22 @@ use crate::uci::{Go, Level, budget};
 /// The engine that plays against the human.
 pub struct Opponent {
     session: Session,
-    limits: Limits,
+    time: Option<TimeLimit>,
     elo: Option<u32>,
+    /// The seed of a limited strength.
+    seed: u64,
 }
 
 impl Opponent {
     /// An opponent with a rating, or at full strength with `threads` threads and `time` per move.
     pub fn new(elo: Option<u32>, time: Duration, threads: usize) -> Result<Self> {
-        let (mut limits, usual) = (time_limits(time), PlannerSettings::default());
+        let usual = PlannerSettings::default();
         let (kind, settings, threads) = match elo.map(Level::of) {
             None => (PlannerKind::Selective, usual, threads),
-            Some(level) => {
-                level.limit(&mut limits, rand::random());
-                (level.planner, level.settings(usual), Level::THREADS)
-            }
+            Some(level) => (level.planner, level.settings(usual), Level::THREADS),
         };
-        Ok(Self { session: open_session(kind, &settings, threads)?, limits, elo })
+        let session = open_session(kind, &settings, threads)?;
+        Ok(Self { session, time: time_limits(time).time, elo, seed: rand::random() })
     }
 
     /// `Azimuth`, with its rating if it is limited.
@@ -49,8 +49,11 @@ impl Opponent {
     /// Chooses a move in a position with a legal move. `limit`, from a clock, replaces the time per
     /// move.
     pub fn choose(&mut self, position: &Position, limit: Option<TimeLimit>) -> Result<Move> {
-        let time = limit.or(self.limits.time);
-        let control = &mut Control::without_signals(Limits { time, ..self.limits.clone() });
+        let mut limits = Limits { time: limit.or(self.time), ..Limits::default() };
+        if let Some(elo) = self.elo {
+            Level::of(elo).limit(&mut limits, position, self.seed);
+        }
+        let control = &mut Control::without_signals(limits);
         let report = self.session.planner.search(position, control, &mut |_| ())?;
         report.pv.first().copied().context("the search found no move")
     }

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use azimuth_chess::position::Position;
 use azimuth_chess::san::{parse_move, san_of_move};
 use azimuth_chess::text::shortened;
 use azimuth_network::replace_file::replace_file;
@@ -14,9 +13,9 @@ use cozy_chess::{Color, Move};
 use jiff::Zoned;
 
 use super::board::drawn;
-use super::game::{Game, movetext, pgn, side_name};
+use super::game::{Game, movetext, pgn};
 use super::opponent::{Advisor, Clock, Opponent, Timing};
-use crate::explain::{Subject, numbered, worth};
+use crate::explain::{Subject, numbered, side_name, worth};
 use crate::uci::WEAKEST_TO_STRONGEST;
 
 /// Time for hint and why if the game has a clock.
@@ -63,7 +62,18 @@ impl PlayCommand {
         let threads = self.threads.into();
         let opponent = Opponent::new(self.elo, time, threads)?;
         let advisor = Advisor::new(time, threads);
-        Session::new(Game::new(start), human, opponent, advisor, clock, output).run(input)
+        let session = Session {
+            game: Game::new(start),
+            human,
+            opponent,
+            advisor,
+            clock,
+            running_since: Instant::now(),
+            output,
+            bottom: human,
+            saved: None,
+        };
+        session.run(input)
     }
 }
 
@@ -87,29 +97,6 @@ struct Session<W> {
 }
 
 impl<W: Write> Session<W> {
-    /// A session in which the human plays `human`.
-    fn new(
-        game: Game,
-        human: Color,
-        opponent: Opponent,
-        advisor: Advisor,
-        clock: Option<Clock>,
-        output: W,
-    ) -> Self {
-        let running_since = Instant::now();
-        Self {
-            game,
-            human,
-            opponent,
-            advisor,
-            clock,
-            running_since,
-            output,
-            bottom: human,
-            saved: None,
-        }
-    }
-
     /// Plays until `quit` or the end of the input. An invalid line produces an error message, and
     /// the game continues.
     fn run(mut self, mut input: impl BufRead) -> Result<()> {
@@ -122,9 +109,7 @@ impl<W: Write> Session<W> {
         loop {
             let turn = match self.game.end() {
                 Some(_) => "Game over".to_owned(),
-                None => {
-                    format!("{} to move", side_name(self.game.position().board().side_to_move()))
-                }
+                None => format!("{} to move", side_name(self.side_to_move())),
             };
             if let Some(clock) = &self.clock {
                 write!(self.output, "{}. ", clock.shown())?;
@@ -161,7 +146,7 @@ impl<W: Write> Session<W> {
                 self.bottom = !self.bottom;
                 self.show_board()
             }
-            ("moves", "") => Ok(writeln!(self.output, "{}", movetext(&self.game).join(" "))?),
+            ("moves", "") => Ok(writeln!(self.output, "{}", movetext(&self.game))?),
             ("undo", "") => {
                 ensure!(!self.game.is_out_of_time(), "undo: the time is over");
                 ensure!(self.game.undo(self.human), "undo: you have played no move");
@@ -196,12 +181,16 @@ impl<W: Write> Session<W> {
         self.answer()
     }
 
+    fn side_to_move(&self) -> Color {
+        self.game.position().board().side_to_move()
+    }
+
     /// Takes the time since the last call off the clock of the side to move, and ends the game if
     /// none is left.
     fn run_clock(&mut self) -> Result<()> {
         let used = self.running_since.elapsed();
         self.running_since = Instant::now();
-        let side = self.game.position().board().side_to_move();
+        let side = self.side_to_move();
         let goes_on = self.game.end().is_none();
         if let Some(clock) = self.clock.as_mut().filter(|_| goes_on)
             && !clock.take(side, used)
@@ -214,7 +203,7 @@ impl<W: Write> Session<W> {
 
     /// Plays a move and adds the increment.
     fn make_move(&mut self, mv: Move) {
-        let side = self.game.position().board().side_to_move();
+        let side = self.side_to_move();
         self.game.play(mv);
         if let Some(clock) = &mut self.clock {
             clock.add_increment(side);
@@ -223,7 +212,7 @@ impl<W: Write> Session<W> {
 
     /// Plays the engine's move if it is to move, and announces the end of the game if it is over.
     fn answer(&mut self) -> Result<()> {
-        let side = self.game.position().board().side_to_move();
+        let side = self.side_to_move();
         if self.game.end().is_none() && side != self.human {
             let position = self.game.position().clone();
             let limit = self.clock.as_ref().and_then(|clock| clock.limit(side));
@@ -252,16 +241,12 @@ impl<W: Write> Session<W> {
     }
 
     fn why(&mut self) -> Result<()> {
-        let (before, mv) = self.last_of_engine().context("why: the engine has played no move")?;
+        let last = self.game.last_of(!self.human);
+        let (before, mv) = last.context("why: the engine has played no move")?;
         let played = numbered(before.board(), &[mv]);
-        let before = before.clone();
-        let why = self.advisor.why(&before, mv)?;
+        let why = self.advisor.why(before, mv)?;
         writeln!(self.output, "{played} was played. {why}")?;
         Ok(())
-    }
-
-    fn last_of_engine(&self) -> Option<(&Position, Move)> {
-        self.game.last_of(!self.human)
     }
 
     fn save(&mut self, path: &Path) -> Result<()> {

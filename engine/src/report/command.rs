@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, ensure};
 use azimuth_chess::pgn::{is_compressed, pgn_files};
-use azimuth_cli::{print_line, say};
+use azimuth_cli::print_line;
 use azimuth_network::checksum::hex;
 use azimuth_network::replace_file::{Replacement, check_output};
 use azimuth_search::inference::ModelSource;
@@ -26,7 +26,7 @@ use super::page::{Frame, GameData, write_page};
 use crate::embedded_tables;
 use crate::embedded_weights;
 use crate::map::{Map, MapWeights};
-use crate::session::Session;
+use crate::session::{Session, notice};
 
 /// Analysis time for each position if no limit is given.
 const DEFAULT_TIME: Duration = Duration::from_millis(100);
@@ -79,7 +79,6 @@ impl ReportCommand {
             // A pipe can be read only once.
             false => None,
         };
-        let notice = |text: &str| say(format_args!("azimuth: {text}"));
         let kind = self.planner;
         let settings = PlannerSettings::default();
         let resources = Resources { hash_mb: self.hash as usize, threads: self.threads.into() };

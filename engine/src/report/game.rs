@@ -79,11 +79,6 @@ pub struct Node {
 }
 
 impl Game {
-    /// A tag's value, unless it is empty or unknown.
-    pub fn tag(&self, name: &str) -> Option<&str> {
-        self.tags.known(name)
-    }
-
     /// Number of positions of the main line, from the start to the end.
     pub fn positions(&self) -> u64 {
         self.moves.len() as u64 + 1

@@ -6,6 +6,6 @@ mod game;
 mod journal;
 mod page;
 
-pub(crate) use analysis::{Analyst, Judged, Stop};
+pub use analysis::{Analyst, Judged, Stop};
 pub use command::ReportCommand;
-pub use game::{Game, Games, LONGEST_GAME};
+pub use game::{Game, LONGEST_GAME};

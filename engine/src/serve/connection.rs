@@ -11,7 +11,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-use super::protocol::{Event, Message, Request};
+use super::protocol::{Answer, Event, Message, Request};
 use super::server::Shared;
 use super::tasks;
 use crate::uci::WEAKEST_TO_STRONGEST;
@@ -50,7 +50,7 @@ pub async fn converse(mut socket: WebSocket, page: u64, shared: &Arc<Shared>) {
     let (mut heard, mut faults) = (Instant::now(), 0);
     let mut pings = interval(PING);
     pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut alive = send(&mut socket, &welcome).await;
+    let mut alive = send(&mut socket, &Answer { id: None, event: welcome }).await;
     while alive {
         tokio::select! {
             frame = socket.recv() => {
@@ -74,7 +74,8 @@ pub async fn converse(mut socket: WebSocket, page: u64, shared: &Arc<Shared>) {
                             break;
                         }
                         let message = format!("a message that cannot be read: {error}");
-                        alive = send(&mut socket, &Event::Error { id: None, message }).await;
+                        let answer = Answer { id: None, event: Event::Error { message } };
+                        alive = send(&mut socket, &answer).await;
                         continue;
                     }
                 }
@@ -82,7 +83,7 @@ pub async fn converse(mut socket: WebSocket, page: u64, shared: &Arc<Shared>) {
                     work.outlet.stop();
                 }
             }
-            Some(event) = events.recv() => alive = send(&mut socket, &event).await,
+            Some(answer) = events.recv() => alive = send(&mut socket, &answer).await,
             () = finished(&mut work) => work = None,
             _ = pings.tick() => {
                 alive = heard.elapsed() < SILENCE
@@ -96,7 +97,7 @@ pub async fn converse(mut socket: WebSocket, page: u64, shared: &Arc<Shared>) {
         if work.is_none()
             && let Some(request) = next.take()
         {
-            let outlet = Outlet::new(fill.clone());
+            let outlet = Outlet::new(request.id, fill.clone());
             let running = tasks::run(request, page, shared.queue.clone(), outlet.clone());
             work = Some(Work { outlet, task: tokio::spawn(running) });
         }
@@ -119,9 +120,9 @@ async fn finished(work: &mut Option<Work>) {
     }
 }
 
-/// Sends an event. Returns whether the page is still there.
-async fn send(socket: &mut WebSocket, event: &Event) -> bool {
-    match serde_json::to_string(event) {
+/// Sends an answer. Returns whether the page is still there.
+async fn send(socket: &mut WebSocket, answer: &Answer) -> bool {
+    match serde_json::to_string(answer) {
         Ok(text) => sent(socket.send(Frame::Text(text.into()))).await,
         Err(_) => false,
     }
@@ -140,7 +141,9 @@ async fn close(socket: &mut WebSocket, code: u16, reason: &'static str) {
 /// Sends a task's events, and holds the switches that end the task.
 #[derive(Clone)]
 pub struct Outlet {
-    events: mpsc::Sender<Event>,
+    /// The page's number for the task.
+    id: u32,
+    answers: mpsc::Sender<Answer>,
     /// Stops the task's searches.
     pub switch: StopSwitch,
     /// Wakes the task while it waits for a seat.
@@ -148,9 +151,13 @@ pub struct Outlet {
 }
 
 impl Outlet {
-    /// An outlet that fills `events`.
-    pub fn new(events: mpsc::Sender<Event>) -> Self {
-        Self { events, switch: StopSwitch::default(), stopped: Arc::default() }
+    /// An outlet for the task with the number `id` that fills `answers`.
+    pub fn new(id: u32, answers: mpsc::Sender<Answer>) -> Self {
+        Self { id, answers, switch: StopSwitch::default(), stopped: Arc::default() }
+    }
+
+    fn answer(&self, event: Event) -> Answer {
+        Answer { id: Some(self.id), event }
     }
 
     /// Ends the task.
@@ -163,16 +170,16 @@ impl Outlet {
     /// the same kind replaces.
     pub fn show(&self, event: Event) {
         // The next event replaces this one, and a page that is gone needs none.
-        let _ = self.events.try_send(event);
+        let _ = self.answers.try_send(self.answer(event));
     }
 
     /// Sends an event, and waits until there is room for it. For the threads of searches.
     pub fn send(&self, event: Event) {
-        let _ = self.events.blocking_send(event);
+        let _ = self.answers.blocking_send(self.answer(event));
     }
 
     /// The same for the server's own thread.
     pub async fn send_soon(&self, event: Event) {
-        let _ = self.events.send(event).await;
+        let _ = self.answers.send(self.answer(event)).await;
     }
 }

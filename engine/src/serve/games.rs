@@ -8,7 +8,6 @@ use anyhow::{Context, Result, ensure};
 use azimuth_chess::pgn::{GameBuilder, Reader, Tags, decode, decompressed};
 use azimuth_chess::position::{Position, split_operations};
 use azimuth_chess::text::printable;
-use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 use serde_json::json;
 
@@ -20,25 +19,14 @@ pub const LARGEST_TEXT: usize = 5_000_000;
 /// Maximum number of games or positions of a text: the page lists them.
 const MOST_GAMES: u64 = 5_000;
 
-/// A game or position that cannot be read.
-#[derive(Serialize)]
-struct Unreadable {
-    fault: String,
-}
-
-impl Unreadable {
-    fn new(fault: impl Display) -> Self {
-        Self { fault: fault.to_string() }
-    }
-}
-
-/// The games in the bytes of the file `name`, as a JSON object: `games`, of [`Game`] and
-/// [`Unreadable`], and `more`, whether the text has more than [`MOST_GAMES`]. A text that begins
-/// with a FEN has a position on each line, which becomes a game without moves.
+/// The games in the bytes of the file `name`, as a JSON object: `games`, with [`Game`]s and, in the
+/// place of those that cannot be read, objects with the `fault`; and `more`, whether the text has
+/// more than [`MOST_GAMES`]. A text that begins with a FEN has a position on each line, which
+/// becomes a game without moves.
 pub fn read_games(name: &str, bytes: impl AsRef<[u8]> + Send + 'static) -> Result<Vec<u8>> {
     let read = read_text(name, bytes).and_then(|text| games_of(&text));
     read.or_else(|error| {
-        let games = [Unreadable::new(format!("{error:#}"))];
+        let games = [json!({"fault": format!("{error:#}")})];
         Ok(serde_json::to_vec(&json!({"games": games, "more": false}))?)
     })
 }
@@ -87,7 +75,7 @@ fn games_of(text: &[u8]) -> Result<Vec<u8>> {
 fn add<S: SerializeSeq>(games: &mut S, read: Result<Game, impl Display>) -> Result<(), S::Error> {
     match read {
         Ok(game) => games.serialize_element(&game),
-        Err(fault) => games.serialize_element(&Unreadable::new(fault)),
+        Err(fault) => games.serialize_element(&json!({"fault": fault.to_string()})),
     }
 }
 

@@ -95,6 +95,17 @@ pub enum PlayTime {
 
 /// To the page.
 #[derive(Serialize)]
+pub struct Answer {
+    /// The page's number for the request; `None` if the event answers no request, or none that can
+    /// be read.
+    pub id: Option<u32>,
+    /// The event.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// The events.
+#[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
     /// The first event: facts about the engine.
@@ -106,31 +117,25 @@ pub enum Event {
     },
     /// The task waits for a free seat.
     Queued {
-        /// The page's number for the request.
-        id: u32,
         /// The place in the queue, from 1.
         place: usize,
     },
     /// The task has begun.
-    Begun {
-        /// The page's number for the request.
-        id: u32,
-    },
+    Begun,
     /// The state of a search.
     Info(Info),
     /// The move that the engine plays.
     Move {
-        /// The page's number for the request.
-        id: u32,
         /// The move.
         uci: String,
         /// The engine's score.
         score: ScoreJson,
+        /// Milliseconds that the page waits before it shows the move: with a clock, a limited
+        /// strength takes the time of a person.
+        pause: u64,
     },
     /// An explanation.
     Why {
-        /// The page's number for the request.
-        id: u32,
         /// As `azimuth explain --json` writes it.
         explanation: Box<Document>,
         /// Whether moves were compared by separate searches: the last explanation.
@@ -138,8 +143,6 @@ pub enum Event {
     },
     /// The beam's tree after an iteration.
     Tree {
-        /// The page's number for the request.
-        id: u32,
         /// Plies of the iteration.
         depth: u32,
         /// The moves of the root.
@@ -148,24 +151,14 @@ pub enum Event {
     /// Places on the map.
     Space(Box<Space>),
     /// A position of a game, analysed.
-    Judged {
-        /// The page's number for the request.
-        id: u32,
-        /// The analysis.
-        #[serde(flatten)]
-        judged: Box<Judged>,
-    },
+    Judged(Box<Judged>),
     /// The task has ended.
     Ended {
-        /// The page's number for the request.
-        id: u32,
         /// Why.
         reason: Reason,
     },
     /// The task, or the message, is refused or has failed.
     Error {
-        /// The page's number for the request, if it could be read.
-        id: Option<u32>,
         /// One line.
         message: String,
     },
@@ -188,8 +181,6 @@ pub enum Reason {
 /// The state of a search.
 #[derive(Clone, Serialize)]
 pub struct Info {
-    /// The page's number for the request.
-    pub id: u32,
     /// Plies of the last finished iteration.
     pub depth: u32,
     /// The longest line, in plies.
@@ -259,8 +250,6 @@ pub struct Dropped {
 /// Places on the map. `x` is the cosine with the axis for White; `y` the coordinate off the axis.
 #[derive(Serialize)]
 pub struct Space {
-    /// The page's number for the request.
-    pub id: u32,
     /// The weights that draw the map.
     pub weights: MapWeights,
     /// The places of the game's positions.

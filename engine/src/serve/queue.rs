@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use anyhow::{Context, Result};
-use azimuth_cli::say;
 use azimuth_search::inference::{ModelClient, ModelSource, Worker};
 use azimuth_search::{
     DefaultWeights, Planner, PlannerKind, PlannerSettings, Resources, Tablebases,
@@ -13,6 +12,7 @@ use azimuth_search::{
 use tokio::sync::{oneshot, watch};
 
 use crate::map::{Map, MapWeights};
+use crate::session::notice;
 use crate::uci::Level;
 use crate::{embedded_tables, embedded_weights};
 
@@ -87,7 +87,7 @@ impl<S> Queue<S> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<S>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
@@ -254,10 +254,6 @@ impl Models {
     pub fn map_weights(&self) -> MapWeights {
         if self.source.weights.is_some() { MapWeights::User } else { MapWeights::Beam }
     }
-}
-
-fn notice(text: &str) {
-    say(format_args!("azimuth: {text}"));
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -24,7 +24,7 @@ use tower_http::compression::CompressionLayer;
 
 use super::connection::{LARGEST_MESSAGE, converse};
 use super::games::{LARGEST_TEXT, read_games};
-use super::gate::{Gate, Refusal};
+use super::gate::Gate;
 use super::listener::BoundedListener;
 use super::queue::{Queue, Seat};
 use crate::board_page::{PAGE_SCRIPT, PAGE_STYLE};
@@ -132,7 +132,7 @@ async fn interrupted(shared: &Shared) {
 
 fn router(shared: Arc<Shared>) -> Router {
     Router::new()
-        .route("/{token}/", get(async || PAGE))
+        .route("/{token}/", get(async || typed(HTML, PAGE)))
         .route("/{token}/socket", get(open_socket))
         .route("/{token}/{file}", get(file))
         .layer(CompressionLayer::new())
@@ -149,7 +149,7 @@ async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) 
     let needs_origin = path.ends_with("/socket") || !request.method().is_safe();
     let mut response = match shared.gate.check(request.headers(), path, needs_origin) {
         Ok(()) => next.run(request).await,
-        Err(refusal) => refusal.into_response(),
+        Err(why) => (StatusCode::FORBIDDEN, why).into_response(),
     };
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
@@ -158,7 +158,17 @@ async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) 
 }
 
 async fn file(Path((_, name)): Path<(String, String)>) -> Response {
-    asset(&name).map_or_else(|| StatusCode::NOT_FOUND.into_response(), Asset::into_response)
+    match name.as_str() {
+        "board.js" => typed(SCRIPT, PAGE_SCRIPT),
+        "pieces.css" => typed(CSS, PIECES_STYLE),
+        "board.css" => typed(CSS, PAGE_STYLE),
+        _ => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+/// A text with its MIME type.
+fn typed(mime: &'static str, text: &'static str) -> Response {
+    ([(CONTENT_TYPE, mime)], text).into_response()
 }
 
 /// Answers a file of games with the games in it.
@@ -196,48 +206,10 @@ async fn open_socket(State(shared): State<Arc<Shared>>, upgrade: WebSocketUpgrad
     )
 }
 
-impl IntoResponse for Refusal {
-    fn into_response(self) -> Response {
-        let why = match self {
-            Self::Host => "this name is not that of the server\n",
-            Self::Origin => "another page asked\n",
-            Self::Token => "the address is incomplete; take the one that azimuth serve prints\n",
-        };
-        (StatusCode::FORBIDDEN, why).into_response()
-    }
-}
-
-/// A file of the page.
-struct Asset {
-    /// Its MIME type.
-    mime: &'static str,
-    /// Its text.
-    text: &'static str,
-}
-
-impl IntoResponse for Asset {
-    fn into_response(self) -> Response {
-        ([(CONTENT_TYPE, self.mime)], self.text).into_response()
-    }
-}
-
 const HTML: &str = "text/html; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The page itself.
-const PAGE: Asset = Asset {
-    mime: HTML,
-    text: concat!(include_str!("../../web/head.html"), include_str!("../../web/body.html")),
-};
-
-/// The file with a name.
-fn asset(name: &str) -> Option<Asset> {
-    let (mime, text) = match name {
-        "board.js" => (SCRIPT, PAGE_SCRIPT),
-        "pieces.css" => (CSS, PIECES_STYLE),
-        "board.css" => (CSS, PAGE_STYLE),
-        _ => return None,
-    };
-    Some(Asset { mime, text })
-}
+const PAGE: &str =
+    concat!(include_str!("../../web/head.html"), include_str!("../../web/body.html"));

@@ -26,14 +26,13 @@ use super::protocol::{
 use super::queue::{Queue, Role, Seat};
 use crate::explain::{self, Study, document, line, score};
 use crate::report::{Analyst, Judged, LONGEST_GAME, Stop};
-use crate::uci::{Go, Level, WEAKEST_TO_STRONGEST, budget};
+use crate::uci::{Go, Level, WEAKEST_TO_STRONGEST, budget, closeness, thinking_time};
 
 /// Runs a task to its end. `page` is the page's number.
 pub async fn run(request: Request, page: u64, queue: Arc<Queue<Seat>>, outlet: Outlet) {
-    let id = request.id;
     let event = match run_on_seat(request, page, queue, &outlet).await {
-        Ok(reason) => Event::Ended { id, reason },
-        Err(error) => Event::Error { id: Some(id), message: format!("{error:#}") },
+        Ok(reason) => Event::Ended { reason },
+        Err(error) => Event::Error { message: format!("{error:#}") },
     };
     outlet.send_soon(event).await;
 }
@@ -53,7 +52,6 @@ async fn run_on_seat(
     queue: Arc<Queue<Seat>>,
     outlet: &Outlet,
 ) -> Result<Reason> {
-    let Request { id, .. } = request;
     let longest = match request.task {
         Task::Report { .. } => Duration::MAX,
         _ => LONGEST_TASK,
@@ -62,14 +60,14 @@ async fn run_on_seat(
     let mut ticket = queue.enter();
     let seat = tokio::select! {
         () = outlet.stopped.notified() => return Ok(Reason::Stopped),
-        seat = ticket.wait(|place| outlet.show(Event::Queued { id, place })) => seat,
+        seat = ticket.wait(|place| outlet.show(Event::Queued { place })) => seat,
     };
     let mut seat = seat.context("the server ends")?;
     let working = outlet.clone();
     let mut work = spawn_blocking(move || {
-        working.send(Event::Begun { id });
+        working.send(Event::Begun);
         // Unwind safety: the planner of a task that panics is dropped.
-        let work = || perform(&mut seat, page, id, &line, request.task, &working);
+        let work = || perform(&mut seat, page, &line, request.task, &working);
         let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
             seat.forget();
             Err(anyhow!("internal error"))
@@ -104,12 +102,11 @@ async fn run_on_seat(
 fn perform(
     seat: &mut Seat,
     page: u64,
-    id: u32,
     line: &PlayedLine,
     task: Task,
     outlet: &Outlet,
 ) -> Result<()> {
-    let job = &mut Job { seat, page, id, line, outlet };
+    let job = &mut Job { seat, page, line, outlet };
     match task {
         Task::Analyse { lines, milliseconds } => analyse(job, lines, milliseconds),
         Task::Play { elo, seed, time } => play(job, elo, seed, time),
@@ -126,8 +123,6 @@ struct Job<'a> {
     seat: &'a mut Seat,
     /// The page that asked for it.
     page: u64,
-    /// The page's number for it.
-    id: u32,
     /// The position, with its game.
     line: &'a PlayedLine,
     /// Sends the events to the page.
@@ -196,7 +191,7 @@ fn analyse(job: &mut Job<'_>, lines: usize, milliseconds: Option<u64>) -> Result
     let time = time.map(|time| TimeLimit { soft: time, hard: time });
     let limits = Limits { nodes: Some(u64::MAX), time, multipv: lines, ..Limits::default() };
     let mut control = Control::without_signals(limits).stopped_by(&job.outlet.switch);
-    let mut shown = ShownLines::new(job.id, root, lines, planner.wdl_model());
+    let mut shown = ShownLines::new(root, lines, planner.wdl_model());
     let outlet = job.outlet;
     planner.search(root, &mut control, &mut |report| {
         if let Some(info) = shown.add(report) {
@@ -211,7 +206,6 @@ fn analyse(job: &mut Job<'_>, lines: usize, milliseconds: Option<u64>) -> Result
 
 /// The lines of the current iteration.
 struct ShownLines<'a> {
-    id: u32,
     root: &'a Position,
     chess960: bool,
     /// Number of lines that an iteration reports.
@@ -225,10 +219,10 @@ struct ShownLines<'a> {
 }
 
 impl<'a> ShownLines<'a> {
-    fn new(id: u32, root: &'a Position, lines: usize, wdl: WdlModel) -> Self {
+    fn new(root: &'a Position, lines: usize, wdl: WdlModel) -> Self {
         let chess960 = castles_as_in_chess960(root.board());
         let count = lines.min(legal_moves(root.board()).len());
-        Self { id, root, chess960, count, lines: Vec::new(), wdl, sent: None, last: None }
+        Self { root, chess960, count, lines: Vec::new(), wdl, sent: None, last: None }
     }
 
     /// Adds a line. Returns an event if the lines are complete and it is time for it.
@@ -247,7 +241,6 @@ impl<'a> ShownLines<'a> {
         }
         let milliseconds = report.time.as_millis() as u64;
         let info = Info {
-            id: self.id,
             depth: report.depth,
             seldepth: report.seldepth,
             nodes: report.nodes,
@@ -284,7 +277,7 @@ fn beam(job: &mut Job<'_>) -> Result<()> {
         }
         if let Some(explanation) = explanation {
             let tree = branches(root.board(), &explanation.moves);
-            job.outlet.send(Event::Tree { id: job.id, depth, tree });
+            job.outlet.send(Event::Tree { depth, tree });
         }
         if report.depth < depth {
             break;
@@ -338,16 +331,23 @@ fn play(job: &mut Job<'_>, elo: Option<u32>, seed: u32, time: PlayTime) -> Resul
             let (least, most) = (range.start(), range.end());
             ensure!(range.contains(&elo), "the rating {elo} is not in {least} to {most}");
             let level = Level::of(elo);
-            level.limit(&mut limits, seed.into());
+            level.limit(&mut limits, root, seed.into());
             Role::Limited(level.planner)
         }
     };
+    let clock = limits.time.filter(|_| elo.is_some() && matches!(time, PlayTime::Clock { .. }));
     let planner = job.seat.planner(role, job.page)?;
     let control = &mut Control::without_signals(limits).stopped_by(&job.outlet.switch);
     let report = planner.search(root, control, &mut |_| ())?;
     let mv = report.pv.first().copied().context("the search found no move")?;
     let uci = uci_move(board, mv, castles_as_in_chess960(board));
-    job.outlet.send(Event::Move { id: job.id, uci, score: score(report.value) });
+    let pause = clock.map(|clock| -> Result<Duration> {
+        let closeness = planner.explain(1)?.map_or(0.0, |explanation| closeness(&explanation));
+        let time = thinking_time(clock, closeness, rand::random());
+        Ok(time.saturating_sub(control.elapsed()))
+    });
+    let pause = pause.transpose()?.unwrap_or_default().as_millis() as u64;
+    job.outlet.send(Event::Move { uci, score: score(report.value), pause });
     Ok(())
 }
 
@@ -383,7 +383,7 @@ fn report(job: &mut Job<'_>, milliseconds: u64) -> Result<()> {
     let send = |ply, stop: &Stop| {
         // The result of an interrupted search is shallow, and may show a false blunder.
         if !job.outlet.switch.is_stopped() {
-            job.outlet.send(Event::Judged { id: job.id, judged: Box::new(Judged::new(ply, stop)) });
+            job.outlet.send(Event::Judged(Box::new(Judged::new(ply, stop))));
         }
     };
     send(0, &stop);
@@ -422,7 +422,6 @@ fn space(job: &mut Job<'_>, sample: bool) -> Result<()> {
         Candidate { uci, san, at: spot.at, p }
     });
     let space = Space {
-        id: job.id,
         weights: models.map_weights(),
         path,
         candidates: candidates.collect(),
@@ -451,7 +450,6 @@ fn why(job: &mut Job<'_>, compared: &[String]) -> Result<()> {
     let mut model = job.seat.models().model(DefaultWeights::Selective)?;
     let planner = job.seat.planner(Role::Analyst, job.page)?;
     let show = |study: &Study, complete| Event::Why {
-        id: job.id,
         explanation: Box::new(document(study, PlannerKind::Selective, chess960)),
         complete,
     };

@@ -133,9 +133,9 @@ impl Program for Azimuth {
         Ok(())
     }
 
-    fn limit(&self, limits: &mut Limits, analyses: bool) {
+    fn limit(&self, limits: &mut Limits, position: &Position, analyses: bool) {
         if let Some(level) = self.level(analyses) {
-            level.limit(limits, self.seed);
+            level.limit(limits, position, self.seed);
         }
     }
 
@@ -436,7 +436,7 @@ impl Program for SinglePlanner {
         bail!("unknown option '{}'", quoted(name))
     }
 
-    fn limit(&self, _limits: &mut Limits, _analyses: bool) {}
+    fn limit(&self, _limits: &mut Limits, _position: &Position, _analyses: bool) {}
 
     fn warm_up(&mut self, _analyses: bool) -> Result<()> {
         self.planner()?;

@@ -150,7 +150,7 @@ fn count_all(roots: &[Position], plies: u32, say: &mut dyn FnMut(&str)) -> Resul
     for (number, root) in (1..).zip(roots) {
         let began = Instant::now();
         let go_on = AtomicBool::new(false);
-        let nodes = divide(root, plies, true, &go_on, &mut |_| ())?;
+        let nodes = divide(root, plies, true, &go_on, &mut |_| ()).context("nothing stops it")?;
         sum.nodes += nodes;
         sum.seconds += began.elapsed().as_secs_f64();
         say(&format!("perft {plies}, position {number}/{}: {nodes} nodes", roots.len()));
@@ -213,39 +213,5 @@ impl PositionLine<'_> {
     pub fn position(&self) -> Result<Position> {
         let (fen, _) = split_operations(self.text);
         Position::from_fen(&fen).with_context(|| format!("{}, line {}", self.name, self.number))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_is_a_fen_or_an_epd_record() -> Result<()> {
-        let file = tempfile::NamedTempFile::new()?;
-        let text = "# a comment\n\n4k3/8/8/8/8/8/8/4K2R w K - 3 9\n\
-                    4k3/8/8/8/8/8/8/4K2R w K - bm O-O; id \"1\";\n";
-        std::fs::write(file.path(), text)?;
-        let positions = PositionFile::read("bench", file.path())?;
-        let fens: Result<Vec<String>> =
-            positions.lines()?.iter().map(|line| Ok(line.position()?.fen(false))).collect();
-        assert_eq!(fens?, ["4k3/8/8/8/8/8/8/4K2R w K - 3 9", "4k3/8/8/8/8/8/8/4K2R w K - 0 1"]);
-        Ok(())
-    }
-
-    #[test]
-    fn an_error_names_command_file_and_line() -> Result<()> {
-        let file = tempfile::NamedTempFile::new()?;
-        std::fs::write(file.path(), "# nothing\n")?;
-        let error = PositionFile::read("bench", file.path())?.lines().err().context("no error")?;
-        assert!(error.to_string().ends_with("': there is no position in it"), "{error}");
-        std::fs::write(file.path(), "\n4k3/8/8/8 w - -\n")?;
-        let positions = PositionFile::read("bench", file.path())?;
-        let error = positions.lines()?[0].position().expect_err("a bad board");
-        let error = format!("{error:#}");
-        assert!(error.starts_with("bench: '") && error.contains("', line 2: FEN"), "{error}");
-        let error = PositionFile::read("bench", &std::env::temp_dir()).err().context("no error")?;
-        assert!(error.to_string().ends_with("': not a regular file"), "{error}");
-        Ok(())
     }
 }

@@ -3,7 +3,9 @@
 use anyhow::{Result, ensure};
 use azimuth_chess::position::{Position, uci_move};
 use azimuth_search::{Bound, Control, ExplainedMove, Explanation, Limits, Planner, Value};
-use cozy_chess::{Color, Move};
+use cozy_chess::Move;
+
+use crate::explain::side_name;
 
 /// The score of the position and of each legal move, best first.
 pub fn scores(planner: &mut dyn Planner, position: &Position, chess960: bool) -> Result<String> {
@@ -16,10 +18,7 @@ pub fn scores(planner: &mut dyn Planner, position: &Position, chess960: bool) ->
         })?;
     }
     let own = planner.evaluate(position)?;
-    let side = match position.board().side_to_move() {
-        Color::White => "White",
-        Color::Black => "Black",
-    };
+    let side = side_name(position.board().side_to_move());
     lines.push(format!("{:8}{} (the position itself; {side} is to move)", "", score(own)));
     Ok(lines.join("\n"))
 }

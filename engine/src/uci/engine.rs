@@ -36,9 +36,9 @@ pub trait Program {
     /// Sets an option, and loads the file that it names.
     fn set_option(&mut self, name: &str, value: Option<&str>) -> Result<()>;
 
-    /// Applies options that limit a search. `analyses` is true if the GUI analyses and does not
-    /// play.
-    fn limit(&self, limits: &mut Limits, analyses: bool);
+    /// Applies options that limit a search from `position`. `analyses` is true if the GUI analyses
+    /// and does not play.
+    fn limit(&self, limits: &mut Limits, position: &Position, analyses: bool);
 
     /// Prepares the engine, so that the first move takes no longer than later ones.
     fn warm_up(&mut self, analyses: bool) -> Result<()>;
@@ -122,7 +122,7 @@ impl Engine {
             Command::Position { fen, moves } => {
                 // A running search keeps its own position.
                 match set_up(fen.as_deref(), &moves) {
-                    Ok(SetUp { position, notices }) => {
+                    Ok((position, notices)) => {
                         (self.position, self.refused) = (position, None);
                         notices.iter().for_each(|notice| self.output.inform(notice));
                     }
@@ -381,20 +381,15 @@ impl Engine {
             handicap: None,
             nodes_per_ms: self.options.nodes_per_ms,
         };
-        self.program.limit(&mut limits, self.options.analyse_mode);
+        self.program.limit(&mut limits, &self.position, self.options.analyse_mode);
         limits
     }
 }
 
-/// A position with the messages about what was changed or left out.
-struct SetUp {
-    position: Position,
-    notices: Vec<String>,
-}
-
-/// Sets up a position. Drops castling rights that cannot be, and the moves from the first illegal
-/// one on. Fails if the FEN is no legal position.
-fn set_up(fen: Option<&str>, moves: &[String]) -> Result<SetUp> {
+/// Sets up a position, and returns it with the messages about what was changed or left out. Drops
+/// castling rights that cannot be, and the moves from the first illegal one on. Fails if the FEN is
+/// no legal position.
+fn set_up(fen: Option<&str>, moves: &[String]) -> Result<(Position, Vec<String>)> {
     let mut notices = Vec::new();
     let (mut position, dropped) = fen.map_or_else(|| Ok(Default::default()), Position::read_fen)?;
     notices.extend(dropped.map(|rights| {
@@ -416,7 +411,7 @@ fn set_up(fen: Option<&str>, moves: &[String]) -> Result<SetUp> {
         };
         position.play(mv);
     }
-    Ok(SetUp { position, notices })
+    Ok((position, notices))
 }
 
 /// The greeting in a terminal: one line with the name, the version, the encoder and device of the

@@ -3,9 +3,15 @@
 
 use std::ops::RangeInclusive;
 
+use azimuth_chess::position::Position;
 use azimuth_search::{
     BeamSettings, BeamVerify, Handicap, Limits, MOST_PIECES, PlannerKind, PlannerSettings,
 };
+use cozy_chess::Move;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::opening_book;
 
 /// Depth, in plies, of the beam with limited strength. Its ratings were measured at this depth.
 const LIMITED_DEPTH: u32 = 6;
@@ -51,6 +57,10 @@ const FIRST_WITH_MATES: u32 = 1200;
 /// From this rating on, a level knows all tables.
 const FIRST_WITH_TABLES: u32 = 1400;
 
+/// Number of moves of the opening that a level knows, and the least share of games in which people
+/// play a move that it knows, at two ratings.
+const OPENINGS: [(f32, (f32, f32)); 2] = [(600.0, (2.0, 0.02)), (2400.0, (10.0, 0.08))];
+
 /// Range of `UCI_Elo`.
 pub const WEAKEST_TO_STRONGEST: RangeInclusive<u32> =
     BEAM[0].0 as u32..=SELECTIVE[SELECTIVE.len() - 1].0 as u32;
@@ -64,8 +74,38 @@ pub struct Level {
     pub nodes: Option<u64>,
     /// Standard deviation of the noise on the scores, in logits.
     pub noise: f32,
+    /// The moves that it plays without a search.
+    pub knowledge: Knowledge,
+}
+
+/// The openings and endings that a level knows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Knowledge {
     /// Maximum number of pieces of the root positions in which tablebases are probed.
     pub table_pieces: usize,
+    /// Number of the game's moves that come from the opening book. Each later move comes from it
+    /// with half the probability of the move before.
+    pub opening_moves: f32,
+    /// The least share of games in which people play a move of the opening book.
+    pub least_share: f32,
+}
+
+impl Knowledge {
+    /// Neither openings nor endings.
+    pub const NONE: Self = Self { table_pieces: 0, opening_moves: 0.0, least_share: 1.0 };
+
+    /// The knowledge of people with this rating.
+    fn of(elo: u32) -> Self {
+        let table_pieces = match elo {
+            ..FIRST_WITH_MATES => 0,
+            FIRST_WITH_MATES..FIRST_WITH_TABLES => 3,
+            _ => MOST_PIECES,
+        };
+        let opening_moves =
+            interpolated(elo as f32, OPENINGS.map(|(elo, (moves, _))| (elo, moves)));
+        let least_share = interpolated(elo as f32, OPENINGS.map(|(elo, (_, share))| (elo, share)));
+        Self { table_pieces, opening_moves, least_share }
+    }
 }
 
 impl Level {
@@ -75,25 +115,22 @@ impl Level {
     /// The level of a rating, interpolated between measured levels: linear in the noise and in the
     /// logarithm of the nodes.
     pub fn of(elo: u32) -> Self {
-        let at = elo as f32;
-        let table_pieces = match elo {
-            ..FIRST_WITH_MATES => 0,
-            FIRST_WITH_MATES..FIRST_WITH_TABLES => 3,
-            _ => MOST_PIECES,
-        };
+        let (at, knowledge) = (elo as f32, Knowledge::of(elo));
         if elo < FIRST_SELECTIVE {
             let noise = interpolated(at, BEAM);
-            return Self { planner: PlannerKind::Beam, nodes: None, noise, table_pieces };
+            return Self { planner: PlannerKind::Beam, nodes: None, noise, knowledge };
         }
         let nodes = interpolated(at, SELECTIVE.map(|(elo, nodes, _)| (elo, (nodes as f32).ln())));
         let noise = interpolated(at, SELECTIVE.map(|(elo, _, noise)| (elo, noise)));
         let nodes = Some(nodes.exp().round() as u64);
-        Self { planner: PlannerKind::Selective, nodes, noise, table_pieces }
+        Self { planner: PlannerKind::Selective, nodes, noise, knowledge }
     }
 
-    /// The measured levels with their ratings. They were measured without tablebases.
+    /// The measured levels with their ratings. They were measured without the opening book and
+    /// tablebases.
     pub fn measured() -> Vec<(f32, Self)> {
-        let level = |planner, nodes, noise| Self { planner, nodes, noise, table_pieces: 0 };
+        let knowledge = Knowledge::NONE;
+        let level = |planner, nodes, noise| Self { planner, nodes, noise, knowledge };
         let beam = |(elo, noise)| (elo, level(PlannerKind::Beam, None, noise));
         let selective =
             |(elo, nodes, noise)| (elo, level(PlannerKind::Selective, Some(nodes), noise));
@@ -114,8 +151,11 @@ impl Level {
         PlannerSettings { beam: BeamSettings { verify, ..settings.beam }, ..settings }
     }
 
-    /// Limits a search to this level. The noise depends on `seed`.
-    pub fn limit(&self, limits: &mut Limits, seed: u64) {
+    /// Limits a search from `position` to this level. The noise and the openings depend on `seed`.
+    pub fn limit(&self, limits: &mut Limits, position: &Position, seed: u64) {
+        if limits.search_moves.is_empty() && limits.multipv <= 1 {
+            limits.search_moves.extend(self.opening_move(position, seed));
+        }
         if self.planner == PlannerKind::Beam {
             limits.depth = Some(limits.depth.unwrap_or(LIMITED_DEPTH).min(LIMITED_DEPTH));
         }
@@ -123,8 +163,28 @@ impl Level {
             deviation: self.noise,
             seed,
             nodes: self.nodes,
-            table_pieces: self.table_pieces,
+            table_pieces: self.knowledge.table_pieces,
         });
+    }
+
+    /// A move of the opening book, drawn with the probability at which people play it.
+    fn opening_move(&self, position: &Position, seed: u64) -> Option<Move> {
+        let Knowledge { opening_moves, least_share, .. } = self.knowledge;
+        let number = f32::from(position.board().fullmove_number());
+        let hash = position.board().hash();
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ hash);
+        let known = (opening_moves - number + 1.0).min(0.0).exp2();
+        if random.random::<f32>() >= known {
+            return None;
+        }
+        let mut moves = opening_book::moves(position);
+        moves.retain(|&(_, share)| share >= f64::from(least_share));
+        let all: f64 = moves.iter().map(|(_, share)| share).sum();
+        let mut left = random.random::<f64>() * all;
+        moves.into_iter().find_map(|(mv, share)| {
+            left -= share;
+            (left < 0.0).then_some(mv)
+        })
     }
 }
 
@@ -157,6 +217,8 @@ pub fn elo_of_skill(level: u32) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use anyhow::Result;
+
     use super::*;
 
     #[test]
@@ -173,7 +235,7 @@ mod tests {
         }
         let (_, nodes, noise) = SELECTIVE[SELECTIVE.len() - 1];
         let (planner, nodes) = (PlannerKind::Selective, Some(nodes));
-        let level = Level { planner, nodes, noise, table_pieces: MOST_PIECES };
+        let level = Level { planner, nodes, noise, knowledge: Knowledge::of(strongest) };
         assert_eq!((Level::of(strongest), noise), (level, 0.0));
     }
 
@@ -184,15 +246,45 @@ mod tests {
         let meeting = FIRST_SELECTIVE as f32;
         assert!(BEAM[BEAM.len() - 1].0 > meeting && SELECTIVE[0].0 < meeting);
         for (elo, level) in Level::measured() {
-            let plays = Level { table_pieces: 0, ..Level::of(elo as u32) };
+            let plays = Level { knowledge: Knowledge::NONE, ..Level::of(elo as u32) };
             assert!(plays.planner != level.planner || plays == level, "{elo}: {plays:?}");
         }
     }
 
     #[test]
     fn levels_know_the_tables_that_people_of_their_rating_know() {
-        let known = [1199, 1200, 1399, 1400, 2000].map(|elo| Level::of(elo).table_pieces);
+        let known = [1199, 1200, 1399, 1400, 2000].map(|elo| Knowledge::of(elo).table_pieces);
         assert_eq!(known, [0, 3, 3, MOST_PIECES, MOST_PIECES]);
+    }
+
+    #[test]
+    fn levels_play_the_openings_that_people_of_their_rating_play() -> Result<()> {
+        let after = |line: &str| -> Result<Position> {
+            let mut position = Position::default();
+            for mv in line.split_whitespace() {
+                position.play(position.parse_move(mv)?);
+            }
+            Ok(position)
+        };
+        let moves = |elo, position: &Position| -> Vec<String> {
+            let level = Level::of(elo);
+            let moves = (0..200).filter_map(|seed| level.opening_move(position, seed));
+            moves.map(|mv| mv.to_string()).collect()
+        };
+        let position = after("e2e4 e7e5 g1f3")?;
+        let known = moves(2000, &position);
+        let usual = known.iter().filter(|mv| *mv == "b8c6").count();
+        assert!(known.len() == 200 && (140..200).contains(&usual), "{known:?}");
+        // The weaker player soon leaves the book.
+        let later = after("e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6")?;
+        let (weak, strong) = (moves(700, &later).len(), moves(2000, &later).len());
+        assert!((20..120).contains(&weak) && strong == 200, "{weak} {strong}");
+        // A search that is restricted to other moves keeps these.
+        let search_moves = vec![position.parse_move("h7h6")?];
+        let mut limits = Limits { search_moves: search_moves.clone(), ..Limits::default() };
+        Level::of(2000).limit(&mut limits, &position, 1);
+        assert_eq!(limits.search_moves, search_moves);
+        Ok(())
     }
 
     #[test]

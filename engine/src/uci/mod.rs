@@ -25,9 +25,9 @@ pub use command::Go;
 use command::{Command, parse};
 pub use engine::greeting;
 use engine::{Engine, Program};
-pub use limited_strength::{Level, WEAKEST_TO_STRONGEST};
+pub use limited_strength::{Knowledge, Level, WEAKEST_TO_STRONGEST};
 use output::Output;
-pub use time_management::budget;
+pub use time_management::{budget, closeness, thinking_time};
 
 /// Maximum length of a line, in bytes; the rest of a longer line is skipped.
 const LINE_LIMIT: u64 = 1 << 20;

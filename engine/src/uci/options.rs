@@ -372,15 +372,17 @@ mod tests {
 
     #[test]
     fn every_default_that_is_told_can_be_set() -> Result<()> {
-        for line in Options::describe() {
+        for line in [Options::describe(), SessionOptions::describe()].concat() {
             let words =
                 line.strip_prefix("option name ").and_then(|line| line.split_once(" type "));
             let (name, rest) = words.expect("name and type");
             let Some((_, rest)) = rest.split_once(" default ") else { continue };
             let value = rest.split(" min ").next().and_then(|rest| rest.split(" var ").next());
-            let mut options = Options::default();
-            options.set(name, value)?;
-            assert_eq!(options, Options::default(), "{line}");
+            let (mut options, mut session) = (Options::default(), SessionOptions::default());
+            if !session.set(name, value)? {
+                options.set(name, value)?;
+            }
+            assert_eq!((options, session), Default::default(), "{line}");
         }
         Ok(())
     }
@@ -405,20 +407,6 @@ mod tests {
             let mut options = SessionOptions::default();
             assert!(options.set(name, Some("a log.txt"))?);
             assert_eq!(options.log_file, Some(PathBuf::from("a log.txt")));
-        }
-        Ok(())
-    }
-
-    #[test]
-    fn every_default_of_the_session_can_be_set() -> Result<()> {
-        for line in SessionOptions::describe() {
-            let words =
-                line.strip_prefix("option name ").and_then(|line| line.split_once(" type "));
-            let (name, rest) = words.expect("name and type");
-            let (_, rest) = rest.split_once(" default ").expect("a default");
-            let mut options = SessionOptions::default();
-            assert!(options.set(name, rest.split(" min ").next())?);
-            assert_eq!(options, SessionOptions::default(), "{line}");
         }
         Ok(())
     }

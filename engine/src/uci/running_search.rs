@@ -18,6 +18,7 @@ use crossbeam_channel::{Sender, unbounded};
 use super::output::Output;
 use super::perft::RunningPerft;
 use super::time_management::{closeness, thinking_time};
+use crate::explain::line;
 
 /// A background task.
 pub enum Running {
@@ -212,19 +213,11 @@ impl Answer {
 
     /// Whether there is a legal move after `moves`. If not, there is nothing to ponder on.
     fn goes_on_after(&self, moves: &[Move]) -> bool {
-        let mut board = self.root.board().clone();
-        moves.iter().for_each(|&mv| board.play_unchecked(mv));
-        board.generate_moves(|_| true)
+        self.root.after_line(moves).has_legal_move()
     }
 
     fn line(&self, pv: &[Move]) -> Vec<String> {
-        let mut board = self.root.board().clone();
-        let mut line = Vec::with_capacity(pv.len());
-        for &mv in pv {
-            line.push(uci_move(&board, mv, self.chess960));
-            board.play_unchecked(mv);
-        }
-        line
+        line(self.root.board(), self.chess960, pv)
     }
 }
 

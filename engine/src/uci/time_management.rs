@@ -135,15 +135,19 @@ mod tests {
         }
     }
 
+    const OVERHEAD: Duration = Duration::from_millis(30);
+
+    fn limit(go: &Go) -> TimeLimit {
+        budget(go, Color::White, OVERHEAD).expect("a clock")
+    }
+
     #[test]
     fn a_move_never_takes_the_whole_clock() {
-        let overhead = Duration::from_millis(30);
         for milliseconds in [0, 10, 40, 100, 1000, 60_000] {
             for increment in [0, 10, 10_000] {
                 for moves in [None, Some(1), Some(2), Some(40)] {
-                    let go = clock(milliseconds, increment, moves);
-                    let limit = budget(&go, Color::White, overhead).expect("a clock");
-                    let left = Duration::from_millis(milliseconds).saturating_sub(overhead);
+                    let limit = limit(&clock(milliseconds, increment, moves));
+                    let left = Duration::from_millis(milliseconds).saturating_sub(OVERHEAD);
                     assert!(limit.hard <= left, "{milliseconds} {increment} {moves:?}: {limit:?}");
                     assert!(limit.soft <= limit.hard);
                 }
@@ -153,25 +157,19 @@ mod tests {
 
     #[test]
     fn a_clock_with_an_increment_never_runs_down() {
-        let (overhead, increment) = (Duration::from_millis(30), Duration::from_millis(10));
         let mut left = Duration::from_secs(1);
         for _ in 0..500 {
-            let milliseconds = left.as_millis() as u64;
-            let limit = budget(&clock(milliseconds, 10, None), Color::White, overhead);
+            let limit = limit(&clock(left.as_millis() as u64, 10, None));
             // The GUI measures 1 ms more than the engine.
-            let used = limit.expect("a clock").hard + Duration::from_millis(1);
-            left = (left - used) + increment;
+            let used = limit.hard + Duration::from_millis(1);
+            left = (left - used) + Duration::from_millis(10);
             assert!(left > Duration::from_millis(150), "{left:?}");
         }
     }
 
     #[test]
     fn the_increment_fills_the_reserve_again() {
-        let used = |milliseconds| {
-            let limit =
-                budget(&clock(milliseconds, 10, None), Color::White, Duration::from_millis(30));
-            limit.expect("a clock").hard.as_micros()
-        };
+        let used = |milliseconds| limit(&clock(milliseconds, 10, None)).hard.as_micros();
         assert_eq!(used(180), 5_000);
         assert_eq!(used(90), 2_500);
         assert_eq!(used(40), 1_111);
@@ -179,11 +177,7 @@ mod tests {
 
     #[test]
     fn the_last_move_before_a_new_clock_leaves_the_reserve() {
-        let hard = |milliseconds| {
-            let limit =
-                budget(&clock(milliseconds, 0, Some(1)), Color::White, Duration::from_millis(30));
-            limit.expect("a clock").hard.as_millis()
-        };
+        let hard = |milliseconds| limit(&clock(milliseconds, 0, Some(1))).hard.as_millis();
         assert_eq!(hard(1030), 1000 - 180);
         assert_eq!(hard(130), 50);
         assert_eq!(hard(20), 0);
@@ -234,15 +228,14 @@ mod tests {
 
     #[test]
     fn a_game_at_the_slowest_pace_never_runs_out_of_time() {
-        let overhead = Duration::from_millis(30);
         for (seconds, increment) in [(1, 0), (1, 10), (60, 0), (180, 2000), (5400, 30_000)] {
             let increment = Duration::from_millis(increment);
             let mut left = Duration::from_secs(seconds);
             for mv in 0..300 {
                 let go = Go { time: [Some(left); 2], increment: [increment; 2], ..Go::default() };
-                let limit = budget(&go, Color::White, overhead).expect("a clock");
+                let limit = limit(&go);
                 let time = thinking_time(limit, 1.0, 1.0);
-                assert!(time <= limit.hard && time + overhead <= left, "{left:?} {mv}");
+                assert!(time <= limit.hard && time + OVERHEAD <= left, "{left:?} {mv}");
                 left = left - time + increment;
             }
             assert!(left >= Duration::from_millis(100), "{seconds} {increment:?}: {left:?}");

@@ -131,7 +131,7 @@ export type TaskEvent = WithId &
     | { type: 'queued'; place: number }
     | { type: 'begun' }
     | ({ type: 'info' } & Info)
-    | { type: 'move'; uci: string; score: Score }
+    | { type: 'move'; uci: string; score: Score; pause: number }
     | { type: 'why'; explanation: Explanation; complete: boolean }
     | { type: 'tree'; depth: number; tree: Tree }
     | ({ type: 'space' } & Space)

@@ -77,6 +77,7 @@ export const texts = {
 
   opponent: 'Strength',
   fullStrength: 'full strength',
+  atOnce: 'Azimuth answers at once',
   rating: 'Rating',
   youPlay: 'You play',
   random: 'a random side',

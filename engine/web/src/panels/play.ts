@@ -25,6 +25,8 @@ interface Settings {
   elo: number | null;
   side: Color | 'random';
   time: string | null;
+  /** Whether a limited strength answers at once on a clock, and does not take a person's time. */
+  atOnce: boolean;
 }
 
 /** What is kept in the browser. */
@@ -56,11 +58,19 @@ export class PlayPanel implements Panel {
   readonly element: HTMLElement;
   readonly listsMoves = true;
   private game: Game | null = null;
-  private settings: Settings = kept<Settings>('settings') ?? { elo: 1500, side: 'white', time: null };
+  private settings: Settings = {
+    elo: 1500,
+    side: 'white',
+    time: null,
+    atOnce: false,
+    ...kept<Partial<Settings>>('settings'),
+  };
   private hint: string | null = null;
   private message = '';
   /** What the engine is asked for. `queued` is a move, too, for which no search is free yet. */
   private asked: 'move' | 'queued' | 'hint' | null = null;
+  /** The timer of a move that the engine has not shown yet. */
+  private answer: ReturnType<typeof setTimeout> | undefined;
   private shownSetup = false;
   private readonly setup = element('div');
   private readonly table = element('div');
@@ -108,8 +118,7 @@ export class PlayPanel implements Panel {
   }
 
   leave(): void {
-    this.app.engine.stop();
-    this.asked = null;
+    this.silence();
     this.game?.clock?.stop();
     this.save();
   }
@@ -151,8 +160,7 @@ export class PlayPanel implements Panel {
     const seed = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
     const clock = time ? new Clock(Clock.of(time), root.turn) : null;
     this.game = { me, elo, seed, clock, control: time, end: null, tip: root, score: null };
-    this.app.engine.stop();
-    this.asked = null;
+    this.silence();
     this.message = '';
     this.shownSetup = false;
     this.app.load(root, this.tags(this.game));
@@ -195,8 +203,7 @@ export class PlayPanel implements Panel {
     game.end = end;
     if (end) {
       game.clock?.stop();
-      this.app.engine.stop();
-      this.asked = null;
+      this.silence();
       this.app.tags = this.tags(game);
     }
     this.save();
@@ -215,6 +222,13 @@ export class PlayPanel implements Panel {
     this.draw();
   }
 
+  /** Ends what the engine does, and forgets a move that it has not shown yet. */
+  private silence(): void {
+    this.app.engine.stop();
+    clearTimeout(this.answer);
+    this.asked = null;
+  }
+
   private askMove(game: Game): void {
     const tip = game.tip;
     this.asked = 'move';
@@ -228,11 +242,16 @@ export class PlayPanel implements Panel {
     this.app.engine.run(gameLine(tip), task, (event) => {
       if (this.game !== game || game.tip !== tip || game.end) return;
       if (event.type === 'move') {
-        this.asked = null;
         const { cp, mate } = event.score;
         game.score = mate === undefined ? (cp ?? null) : mate > 0 ? 10_000 : -10_000;
-        const node = tip.playUci(event.uci);
-        if (node) this.played(game, node);
+        this.answer = setTimeout(
+          () => {
+            this.asked = null;
+            const node = tip.playUci(event.uci);
+            if (node) this.played(game, node);
+          },
+          this.settings.atOnce ? 0 : event.pause,
+        );
         return;
       }
       // Azimuth's time begins with its search.
@@ -279,8 +298,7 @@ export class PlayPanel implements Panel {
     let before = game.tip.parent;
     while (before && before.turn !== game.me) before = before.parent;
     if (!before) return;
-    this.app.engine.stop();
-    this.asked = null;
+    this.silence();
     game.clock?.stop();
     game.tip = before;
     game.end = null;
@@ -299,8 +317,7 @@ export class PlayPanel implements Panel {
     if (!game || game.end) return;
     // The answer takes the place of a hint, which would come back with the next event.
     if (this.asked === 'hint') {
-      this.app.engine.stop();
-      this.asked = null;
+      this.silence();
     }
     const early = game.tip.position.fullmoves < DRAW_MOVE;
     if (early) this.message = texts.drawEarly;
@@ -455,6 +472,9 @@ export class PlayPanel implements Panel {
     time.value = settings.time ?? '';
     time.addEventListener('change', () => (settings.time = time.value || null));
     const here = element('input', { type: 'checkbox', id: 'from-here' });
+    const atOnce = element('input', { type: 'checkbox', id: 'at-once' });
+    atOnce.checked = settings.atOnce;
+    atOnce.addEventListener('change', () => (settings.atOnce = atOnce.checked));
     changed();
     this.setup.replaceChildren(
       element('h2', {}, texts.newGame),
@@ -462,6 +482,7 @@ export class PlayPanel implements Panel {
       slider,
       element('div', { class: 'field' }, labelled(texts.youPlay, side), labelled(texts.time, time)),
       element('div', { class: 'field' }, labelled(texts.fromHere, here)),
+      element('div', { class: 'field' }, labelled(texts.atOnce, atOnce)),
       button(texts.begin, () => this.begin(here.checked), { class: 'primary', id: 'begin' }),
     );
   }
