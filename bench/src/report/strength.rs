@@ -109,57 +109,11 @@ impl<'a> Strength<'a> {
         self.ratings_table("player", self.named(|player| alone.contains(&player.name)))
     }
 
-    /// Ratings of the beam without verification, a row for each width and a column for each
-    /// depth.
-    pub fn width_table(&self) -> String {
-        let beams = self.rated(|beam| beam.verify == NO_VERIFICATION);
-        let widths: BTreeSet<usize> = beams.iter().map(|(beam, _)| beam.width).collect();
-        let depths: BTreeSet<u32> = beams.iter().map(|(beam, _)| beam.depth).collect();
-        let titles: String = depths.iter().map(|depth| format!(" | depth {depth}")).collect();
-        let mut text = header(&format!("width{titles}"));
-        for &width in &widths {
-            let _ = write!(text, "| {width} |");
-            for &depth in &depths {
-                let measured =
-                    beams.iter().find(|(beam, _)| (beam.width, beam.depth) == (width, depth));
-                let _ = match measured {
-                    Some(&(_, player)) => {
-                        let Rating { elo, low, high, .. } = self.rating(player);
-                        write!(text, " {elo:.0} ({low:.0} to {high:.0}) |")
-                    }
-                    None => write!(text, " |"),
-                };
-            }
-            text.push('\n');
-        }
-        text
-    }
-
     /// Ratings of the levels of limited strength, weakest first.
     pub fn level_table(&self) -> Result<String> {
         let levels = self.levels()?.into_iter();
         let rows = levels.map(|(level, player)| (level_label(&level), player));
         Ok(self.ratings_table("search", rows.collect()))
-    }
-
-    /// Matches of every level against the next one of the same search, and against the levels of
-    /// the other search.
-    pub fn neighbour_table(&self) -> Result<String> {
-        let mut text = header("level | against | won, lost, drawn | score | Elo difference");
-        let levels = self.levels()?;
-        for (place, (low, weaker)) in levels.iter().enumerate() {
-            let mut same = levels[place + 1..].iter().filter(|it| it.0.planner == low.planner);
-            let next = same.next().map(|it| it.1);
-            for (high, stronger) in &levels[place + 1..] {
-                let is_next = high.planner != low.planner || next == Some(*stronger);
-                if is_next && self.standings.between(*stronger, *weaker).games() > 0 {
-                    let cells = [level_label(high), level_label(low)];
-                    let cells = cells.each_ref().map(String::as_str);
-                    push_pairing(&mut text, &self.standings, [*stronger, *weaker], &cells);
-                }
-            }
-        }
-        Ok(text)
     }
 
     /// The players that are levels of limited strength, weakest first.
@@ -341,8 +295,20 @@ pub fn variants_table(matches: &[Match], originals: &[String]) -> String {
         let score =
             |&[variant, original]: &[usize; 2]| standings.between(variant, original).score();
         pairings.sort_by(|a, b| score(b).total_cmp(&score(a)));
-        for pair in pairings {
-            push_pairing(&mut text, &standings, pair, &[name(pair[0])]);
+        for [variant, original] in pairings {
+            let results = standings.between(variant, original);
+            let elo = standings.pairs([variant, original].map(name)).logistic_elo();
+            let elo =
+                elo.map_or(String::new(), |elo| format!("{:+.0} ± {:.0}", elo.value, elo.error));
+            let _ = writeln!(
+                text,
+                "| {} | {}, {}, {} | {:.1}% | {elo} |",
+                name(variant),
+                results.wins,
+                results.losses,
+                results.draws,
+                results.score() * 100.0
+            );
         }
     }
     text
@@ -363,30 +329,6 @@ pub fn summary(
         }
     }
     text
-}
-
-/// Adds the row of a pairing, which begins with `cells`.
-fn push_pairing(
-    text: &mut String,
-    standings: &Standings,
-    [one, other]: [usize; 2],
-    cells: &[&str],
-) {
-    let results = standings.between(one, other);
-    let names = [one, other].map(|player| standings.players[player].name.as_str());
-    let elo = standings.pairs(names).logistic_elo();
-    let elo = elo.map_or(String::new(), |elo| format!("{:+.0} ± {:.0}", elo.value, elo.error));
-    for cell in cells {
-        let _ = write!(text, "| {cell} ");
-    }
-    let _ = writeln!(
-        text,
-        "| {}, {}, {} | {:.1}% | {elo} |",
-        results.wins,
-        results.losses,
-        results.draws,
-        results.score() * 100.0
-    );
 }
 
 fn beam_of(player: &Name) -> Result<Option<Beam>> {
