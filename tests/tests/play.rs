@@ -36,7 +36,8 @@ fn a_terminal_gets_colours_and_a_game() -> Result<()> {
     assert!(said.contains("You play White against Azimuth."), "{said}");
     assert!(said.contains("Azimuth plays 1... "), "{said}");
     assert!(said.contains(" is worth ") && said.contains("%: 2. "), "{said}");
-    assert!(said.contains(" was played. ") && said.contains("Best line: 1... "), "{said}");
+    assert!(said.contains("You played 1. e4. ") && said.contains("Azimuth played 1... "), "{said}");
+    assert!(said.contains("Best line: 1. ") && said.contains("Best line: 1... "), "{said}");
     assert!(said.contains("'e9' is no legal move"), "{said}");
     assert!(said.contains("  1 ") && said.contains("White resigns (0-1)"), "{said}");
     let saved = std::fs::read_to_string(pgn)?;
@@ -71,6 +72,17 @@ fn a_rating_limits_the_opponent() -> Result<()> {
     assert!(said.contains("against Azimuth (700)") && said.contains("1. e4 "), "{said}");
     let refused = play(SHORT, &["--elo", "100"], &[])?;
     assert!(!refused.status.success(), "{refused:?}");
+    Ok(())
+}
+
+#[test]
+fn the_engine_agrees_to_a_draw_if_it_is_not_better() -> Result<()> {
+    let offer = |fen| shown(SHORT, &[fen], &["Kf1", "draw", "moves"]);
+    // White has the queen.
+    let said = offer("r3k3/8/8/8/8/8/1Q6/6K1 w - - 0 40")?;
+    assert!(said.contains("Draw by agreement (1/2-1/2)") && said.contains("Game over> "), "{said}");
+    let said = offer("q3k3/8/8/8/8/8/1R6/6K1 w - - 0 40")?;
+    assert!(said.contains("draw: Azimuth declines\n") && !said.contains("Game over"), "{said}");
     Ok(())
 }
 
@@ -116,7 +128,8 @@ fn what_cannot_be_done_gets_one_line_and_the_game_goes_on() -> Result<()> {
         ("save", "save: the name of a file is missing"),
         (&format!("save {file}"), "exists; choose another name"),
         ("save /no/such/folder/game.pgn", "save: '/no/such/folder/game.pgn': "),
-        ("why", "why: the engine has played no move"),
+        ("why", "why: no move has been played"),
+        ("draw", "draw: Azimuth agrees to no draw before move 10"),
         ("\u{0}\u{7f}", "is no legal move"),
         (&"x".repeat(100_000), "is no legal move"),
     ] {

@@ -11,8 +11,8 @@ use crate::explain::{numbered, side_name};
 pub struct Game {
     positions: Vec<Position>,
     moves: Vec<Move>,
-    resigned: Option<Color>,
-    out_of_time: Option<Color>,
+    /// An end that the rules of chess did not bring about.
+    stopped: Option<End>,
 }
 
 /// How a game ended.
@@ -22,6 +22,8 @@ pub enum End {
     Rules(Ending),
     /// A side has resigned.
     Resignation(Color),
+    /// The players have agreed to a draw.
+    Agreement,
     /// A side has run out of time.
     Time(Color),
     /// A side has run out of time, and the other side has only its king.
@@ -31,7 +33,7 @@ pub enum End {
 impl Game {
     /// A game that starts from a position.
     pub fn new(start: Position) -> Self {
-        Self { positions: vec![start], moves: Vec::new(), resigned: None, out_of_time: None }
+        Self { positions: vec![start], moves: Vec::new(), stopped: None }
     }
 
     /// The first position.
@@ -70,37 +72,35 @@ impl Game {
         if let Some(ply) = before {
             self.moves.truncate(ply);
             self.positions.truncate(ply + 1);
-            self.resigned = None;
+            self.stopped = None;
         }
         before.is_some()
     }
 
     /// Records that a side resigns.
     pub fn resign(&mut self, side: Color) {
-        self.resigned = Some(side);
+        self.stopped = Some(End::Resignation(side));
+    }
+
+    /// Records that the players agree to a draw.
+    pub fn agree_to_draw(&mut self) {
+        self.stopped = Some(End::Agreement);
     }
 
     /// Ends the game: the time of `side` is over.
     pub fn run_out_of_time(&mut self, side: Color) {
-        self.out_of_time = Some(side);
+        let can_win = self.position().board().colors(!side).len() > 1;
+        self.stopped = Some(if can_win { End::Time(side) } else { End::TimeAgainstKing(side) });
     }
 
     /// Whether a side ran out of time.
     pub fn is_out_of_time(&self) -> bool {
-        self.out_of_time.is_some()
+        matches!(self.stopped, Some(End::Time(_) | End::TimeAgainstKing(_)))
     }
 
     /// How the game ended; `None` if it has not ended.
     pub fn end(&self) -> Option<End> {
-        if let Some(side) = self.resigned {
-            return Some(End::Resignation(side));
-        }
-        let position = self.position();
-        if let Some(side) = self.out_of_time {
-            let can_win = position.board().colors(!side).len() > 1;
-            return Some(if can_win { End::Time(side) } else { End::TimeAgainstKing(side) });
-        }
-        position.ending().map(End::Rules)
+        self.stopped.or_else(|| self.position().ending().map(End::Rules))
     }
 }
 
@@ -110,7 +110,7 @@ impl End {
         let outcome = match self {
             Self::Rules(ending) => ending.outcome(),
             Self::Resignation(side) | Self::Time(side) => Outcome::win_of(!side),
-            Self::TimeAgainstKing(_) => Outcome::Draw,
+            Self::TimeAgainstKing(_) | Self::Agreement => Outcome::Draw,
         };
         outcome.as_pgn()
     }
@@ -120,6 +120,7 @@ impl End {
         match self {
             Self::Rules(ending) => ending.to_string(),
             Self::Resignation(side) => format!("{} resigns", side_name(side)),
+            Self::Agreement => "Draw by agreement".to_owned(),
             Self::Time(side) => format!("{} loses on time", side_name(side)),
             Self::TimeAgainstKing(side) => {
                 format!(
@@ -153,7 +154,7 @@ pub fn pgn(game: &Game, players: [&str; 2], date: &str, clock: Option<&Clock>) -
     if let Some(clock) = clock {
         tags.push(("TimeControl", clock.as_pgn()));
     }
-    if let Some(End::Time(_) | End::TimeAgainstKing(_)) = game.end() {
+    if game.is_out_of_time() {
         tags.push(("Termination", "time forfeit".to_owned()));
     }
     if chess960 {

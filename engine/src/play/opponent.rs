@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use anyhow::{Context, Error, Result};
+use anyhow::{Context, Error, Result, ensure};
 use azimuth_chess::position::Position;
 use azimuth_cli::say;
 use azimuth_search::inference::ModelSource;
@@ -24,7 +24,14 @@ pub struct Opponent {
     elo: Option<u32>,
     /// The seed of a limited strength.
     seed: u64,
+    /// Its score of its last move, in centipawns.
+    score: Option<i32>,
 }
+
+/// The opponent agrees to a draw if its score in centipawns is at most this, from this move of the
+/// game on.
+const DRAW_SCORE: i32 = 20;
+const DRAW_MOVE: u16 = 10;
 
 impl Opponent {
     /// An opponent with a rating, or at full strength with `threads` threads and `time` per move.
@@ -35,7 +42,7 @@ impl Opponent {
             Some(level) => (level.planner, level.settings(usual), Level::THREADS),
         };
         let session = open_session(kind, &settings, threads)?;
-        Ok(Self { session, time: time_limits(time).time, elo, seed: rand::random() })
+        Ok(Self { session, time: time_limits(time).time, elo, seed: rand::random(), score: None })
     }
 
     /// `Azimuth`, with its rating if it is limited.
@@ -55,7 +62,20 @@ impl Opponent {
         }
         let control = &mut Control::without_signals(limits);
         let report = self.session.planner.search(position, control, &mut |_| ())?;
+        self.score = Some(report.value.centipawns());
         report.pv.first().copied().context("the search found no move")
+    }
+
+    /// Answers an offer of a draw in `position`: the error says why it declines.
+    pub fn agree_to_draw(&self, position: &Position) -> Result<()> {
+        ensure!(
+            position.board().fullmove_number() >= DRAW_MOVE,
+            "draw: {} agrees to no draw before move {DRAW_MOVE}",
+            self.name()
+        );
+        let agrees = self.score.is_some_and(|score| score <= DRAW_SCORE);
+        ensure!(agrees, "draw: {} declines", self.name());
+        Ok(())
     }
 }
 

@@ -154,6 +154,12 @@ impl<W: Write> Session<W> {
             }
             ("hint", "") => self.hint(),
             ("why", "") => self.why(),
+            ("draw", "") => {
+                self.ensure_goes_on("draw")?;
+                self.opponent.agree_to_draw(self.game.position())?;
+                self.game.agree_to_draw();
+                self.tell_end()
+            }
             ("save", "") => bail!("save: the name of a file is missing, as in save game.pgn"),
             ("save", file) => self.save(Path::new(file.trim())),
             ("resign", "") => {
@@ -240,12 +246,17 @@ impl<W: Write> Session<W> {
         Ok(())
     }
 
+    /// Explains the last move of each side.
     fn why(&mut self) -> Result<()> {
-        let last = self.game.last_of(!self.human);
-        let (before, mv) = last.context("why: the engine has played no move")?;
-        let played = numbered(before.board(), &[mv]);
-        let why = self.advisor.why(before, mv)?;
-        writeln!(self.output, "{played} was played. {why}")?;
+        ensure!(!self.game.moves().is_empty(), "why: no move has been played");
+        for side in [self.human, !self.human] {
+            if let Some((before, mv)) = self.game.last_of(side) {
+                let played = numbered(before.board(), &[mv]);
+                let why = self.advisor.why(before, mv)?;
+                let who = if side == self.human { "You".to_owned() } else { self.opponent.name() };
+                writeln!(self.output, "{who} played {played}. {why}")?;
+            }
+        }
         Ok(())
     }
 
