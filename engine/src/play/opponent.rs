@@ -20,7 +20,7 @@ use crate::uci::{Go, Level, budget};
 /// The engine that plays against the human.
 pub struct Opponent {
     session: Session,
-    time: Option<TimeLimit>,
+    time: TimeLimit,
     elo: Option<u32>,
     /// The seed of a limited strength.
     seed: u64,
@@ -42,7 +42,7 @@ impl Opponent {
             Some(level) => (level.planner, level.settings(usual), Level::THREADS),
         };
         let session = open_session(kind, &settings, threads)?;
-        Ok(Self { session, time: time_limits(time).time, elo, seed: rand::random(), score: None })
+        Ok(Self { session, time: exactly(time), elo, seed: rand::random(), score: None })
     }
 
     /// `Azimuth`, with its rating if it is limited.
@@ -56,7 +56,7 @@ impl Opponent {
     /// Chooses a move in a position with a legal move. `limit`, from a clock, replaces the time per
     /// move.
     pub fn choose(&mut self, position: &Position, limit: Option<TimeLimit>) -> Result<Move> {
-        let mut limits = Limits { time: limit.or(self.time), ..Limits::default() };
+        let mut limits = Limits { time: Some(limit.unwrap_or(self.time)), ..Limits::default() };
         if let Some(elo) = self.elo {
             Level::of(elo).limit(&mut limits, position, self.seed);
         }
@@ -135,7 +135,11 @@ fn open_session(kind: PlannerKind, settings: &PlannerSettings, threads: usize) -
 
 /// The limits of a search that takes at most `time`.
 fn time_limits(time: Duration) -> Limits {
-    Limits { time: Some(TimeLimit { soft: time, hard: time }), ..Limits::default() }
+    Limits { time: Some(exactly(time)), ..Limits::default() }
+}
+
+fn exactly(time: Duration) -> TimeLimit {
+    TimeLimit { soft: time, hard: time }
 }
 
 /// How the time is limited.

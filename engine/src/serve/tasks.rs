@@ -26,7 +26,7 @@ use super::protocol::{
 use super::queue::{Queue, Role, Seat};
 use crate::explain::{self, Study, document, line, score};
 use crate::report::{Analyst, Judged, LONGEST_GAME, Stop};
-use crate::uci::{Go, Level, WEAKEST_TO_STRONGEST, budget, closeness, thinking_time};
+use crate::uci::{Go, Level, WEAKEST_TO_STRONGEST, budget, time_for_choice};
 
 /// Runs a task to its end. `page` is the page's number.
 pub async fn run(request: Request, page: u64, queue: Arc<Queue<Seat>>, outlet: Outlet) {
@@ -341,12 +341,8 @@ fn play(job: &mut Job<'_>, elo: Option<u32>, seed: u32, time: PlayTime) -> Resul
     let report = planner.search(root, control, &mut |_| ())?;
     let mv = report.pv.first().copied().context("the search found no move")?;
     let uci = uci_move(board, mv, castles_as_in_chess960(board));
-    let pause = clock.map(|clock| -> Result<Duration> {
-        let closeness = planner.explain(1)?.map_or(0.0, |explanation| closeness(&explanation));
-        let time = thinking_time(clock, closeness, rand::random());
-        Ok(time.saturating_sub(control.elapsed()))
-    });
-    let pause = pause.transpose()?.unwrap_or_default().as_millis() as u64;
+    let time = clock.map_or(Duration::ZERO, |clock| time_for_choice(planner, clock));
+    let pause = time.saturating_sub(control.elapsed()).as_millis() as u64;
     job.outlet.send(Event::Move { uci, score: score(report.value), pause });
     Ok(())
 }

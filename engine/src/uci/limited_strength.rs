@@ -8,6 +8,7 @@ use azimuth_search::{
     BeamSettings, BeamVerify, Handicap, Limits, MOST_PIECES, PlannerKind, PlannerSettings,
 };
 use cozy_chess::Move;
+use rand::distr::{Distribution, weighted::WeightedIndex};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -179,12 +180,8 @@ impl Level {
         }
         let mut moves = opening_book::moves(position);
         moves.retain(|&(_, share)| share >= f64::from(least_share));
-        let all: f64 = moves.iter().map(|(_, share)| share).sum();
-        let mut left = random.random::<f64>() * all;
-        moves.into_iter().find_map(|(mv, share)| {
-            left -= share;
-            (left < 0.0).then_some(mv)
-        })
+        let shares = WeightedIndex::new(moves.iter().map(|(_, share)| share)).ok()?;
+        Some(moves[shares.sample(&mut random)].0)
     }
 }
 

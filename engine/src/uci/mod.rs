@@ -27,7 +27,7 @@ pub use engine::greeting;
 use engine::{Engine, Program};
 pub use limited_strength::{Knowledge, Level, WEAKEST_TO_STRONGEST};
 use output::Output;
-pub use time_management::{budget, closeness, thinking_time};
+pub use time_management::{budget, time_for_choice};
 
 /// Maximum length of a line, in bytes; the rest of a longer line is skipped.
 const LINE_LIMIT: u64 = 1 << 20;

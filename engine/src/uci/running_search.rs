@@ -17,7 +17,7 @@ use crossbeam_channel::{Sender, unbounded};
 
 use super::output::Output;
 use super::perft::RunningPerft;
-use super::time_management::{closeness, thinking_time};
+use super::time_management::time_for_choice;
 use crate::explain::line;
 
 /// A background task.
@@ -150,8 +150,7 @@ impl Answer {
         let outcome = catch_unwind(search).unwrap_or_else(|_| Err(anyhow!("internal error")));
         control.wait_until_wanted();
         if let Some(limit) = self.pace.filter(|_| outcome.is_ok()) {
-            let closeness = planner.explain(1).ok().flatten().map_or(0.0, |it| closeness(&it));
-            control.pause_until(thinking_time(limit, closeness, rand::random()));
+            control.pause_until(time_for_choice(&mut *planner, limit));
         }
         let failed = outcome.is_err();
         let pondering = control.limits().ponder;

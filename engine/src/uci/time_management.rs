@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use azimuth_search::{ExplainedMove, Explanation, Limits, TimeLimit};
+use azimuth_search::{ExplainedMove, Explanation, Limits, Planner, TimeLimit};
 use cozy_chess::Color;
 
 use super::command::Go;
@@ -78,8 +78,15 @@ const HARD_LIMIT_SHARE: f64 = 0.5;
 /// Random deviation from the time, as a share of it, up or down.
 const VARIATION: f64 = 0.25;
 
+/// Time to think about the move that `planner` has just chosen. Without an explanation of the
+/// choice, it counts as obvious.
+pub fn time_for_choice(planner: &mut dyn Planner, limit: TimeLimit) -> Duration {
+    let closeness = planner.explain(1).ok().flatten().map_or(0.0, |it| closeness(&it));
+    thinking_time(limit, closeness, rand::random())
+}
+
 /// Time to think about a choice of this `closeness`, in [0, 1]. `luck`, in [0, 1], varies it.
-pub fn thinking_time(limit: TimeLimit, closeness: f64, luck: f64) -> Duration {
+fn thinking_time(limit: TimeLimit, closeness: f64, luck: f64) -> Duration {
     let share = (OBVIOUS + CLOSE * closeness) * (1.0 + VARIATION * (2.0 * luck - 1.0));
     limit.soft.mul_f64(share).min(limit.hard.mul_f64(HARD_LIMIT_SHARE))
 }
@@ -89,7 +96,7 @@ const HALF_CLOSE: f32 = 0.03;
 
 /// How close the choice was, in [0, 1]: 1 if another move is as good, 0 if there is no other. A
 /// bound of another move counts as its value.
-pub fn closeness(explanation: &Explanation) -> f64 {
+fn closeness(explanation: &Explanation) -> f64 {
     let win_probability =
         |explained: &ExplainedMove| Some(explained.searched?.value.win_probability());
     let mut found = explanation.moves.iter().map(win_probability);

@@ -366,8 +366,8 @@ mod tests {
             let mut moving = Moving::new(start);
             for index in 0..9 {
                 let gradient = [0.3, -0.2 * index as f32, 0.01, 1.0 - index as f32];
-                let slope = Tensor::new(gradient.map(f64::from).as_slice(), &Device::Cpu)?;
-                let loss = (variable.as_tensor() * slope)?.sum_all()?;
+                let factors = Tensor::new(gradient.map(f64::from).as_slice(), &Device::Cpu)?;
+                let loss = (variable.as_tensor() * factors)?.sum_all()?;
                 dense.step(&loss.backward()?, schedule.step(index))?;
                 moving.all().step(0, &gradient, schedule.step(index));
             }
