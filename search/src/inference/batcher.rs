@@ -3,7 +3,6 @@
 //! one, which it then answers. If memory is short, it uses smaller batches; if the device fails, it
 //! uses the CPU. [`BatchLog`] counts the batches.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -35,7 +34,7 @@ pub struct Batcher {
     capacity: Capacity,
     /// Whether the notice about the lack of memory was given.
     told_of_memory: bool,
-    clock: BusyClock,
+    log: Arc<BatchLog>,
 }
 
 /// The known limits of the model.
@@ -77,7 +76,6 @@ impl Batcher {
     ) -> Self {
         let largest = model.attributes().maximum_batch;
         let capacity = Capacity { on_cpu: fallback.is_none(), largest };
-        let clock = BusyClock { log, begun: 0, since: Instant::now() };
         Self {
             model,
             fallback,
@@ -86,7 +84,7 @@ impl Batcher {
             max_wait: MAX_WAIT,
             capacity,
             told_of_memory: false,
-            clock,
+            log,
         }
     }
 
@@ -182,8 +180,7 @@ impl Batcher {
     }
 
     fn begin(&mut self, batch: &Batch) -> Result<Scores, EncodeError> {
-        self.clock.begin();
-        self.clock.log.add(batch.requests.len(), batch.size);
+        self.log.add(batch.requests.len(), batch.size);
         if batch.wanted == Wanted::Embeddings || batch.size > self.capacity.largest {
             return self.compute(batch).map(Scores::Ready);
         }
@@ -206,7 +203,6 @@ impl Batcher {
     }
 
     fn answer(&mut self, batch: Batch, numbers: &[f32]) {
-        self.clock.end();
         let width = match batch.wanted {
             Wanted::Cosines => 1,
             Wanted::Embeddings => self.model.attributes().embedding_dim,
@@ -237,7 +233,6 @@ impl Batcher {
         match outcome {
             Ok(numbers) => self.answer(batch, &numbers),
             Err(error) => {
-                self.clock.end();
                 let text = error.to_string();
                 let requests = batch.requests.into_iter();
                 requests.for_each(|request| request.respond(Err(anyhow!("{text}"))));
@@ -282,49 +277,16 @@ fn padded_size(size: usize) -> usize {
     if size <= between && between >= SMALLEST_BATCH { between } else { above }
 }
 
-/// Measures the time in which at least one batch is in progress.
-struct BusyClock {
-    log: Arc<BatchLog>,
-    begun: usize,
-    since: Instant,
-}
-
-impl BusyClock {
-    fn begin(&mut self) {
-        if self.begun == 0 {
-            self.since = Instant::now();
-        }
-        self.begun += 1;
-    }
-
-    fn end(&mut self) {
-        self.begun -= 1;
-        if self.begun == 0 {
-            self.log.add_busy(self.since.elapsed());
-        }
-    }
-}
-
 /// The work of an inference thread, second by second.
 pub struct BatchLog {
     began: Instant,
-    /// Nanoseconds in which at least one batch was in progress.
-    busy: AtomicU64,
     /// Only seconds with batches, in order.
     seconds: Mutex<Vec<BatchSecond>>,
 }
 
 impl BatchLog {
     pub fn new() -> Self {
-        Self { began: Instant::now(), busy: AtomicU64::new(0), seconds: Mutex::default() }
-    }
-
-    pub fn busy(&self) -> Duration {
-        Duration::from_nanos(self.busy.load(Ordering::Relaxed))
-    }
-
-    pub fn add_busy(&self, time: Duration) {
-        self.busy.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
+        Self { began: Instant::now(), seconds: Mutex::default() }
     }
 
     /// Counts a batch that begins now.

@@ -163,14 +163,6 @@ impl Worker {
         Ok(Self { source: Source::Thread(thread), notice })
     }
 
-    /// Time in which the inference thread's device had work; zero if there is no such thread.
-    pub fn busy(&self) -> Duration {
-        match &self.source {
-            Source::Thread(thread) => thread.log.busy(),
-            Source::Copies(_) | Source::Other(_) => Duration::ZERO,
-        }
-    }
-
     /// The batches of the inference thread so far, second by second; empty if there is no such
     /// thread.
     pub fn batches(&self) -> Vec<BatchSecond> {
