@@ -3,11 +3,11 @@
 use anyhow::Result;
 use azimuth_chess::win_probability::win_probability_of_centipawns;
 use azimuth_search::Planner;
-use cozy_chess::{BitBoard, Board, Color, File, Move, Piece, Rank, Square};
+use azimuth_search::inference::EvaluateOne;
+use cozy_chess::{BitBoard, Board, Color, File, Piece, Rank, Square};
 
-use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH, Judge};
+use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH};
 use crate::board::move_count;
-use crate::play::Play;
 
 /// 1, material: pawn, knight, bishop, rook, queen, king.
 const MATERIAL: [i32; Piece::NUM] = [100, 320, 330, 500, 900, 0];
@@ -142,23 +142,20 @@ fn centrality(line: i32) -> i32 {
     3 - 2 * (line.min(7 - line) - 3).abs()
 }
 
-/// The planner that plays with the evaluation.
-pub fn planner(play: &Play) -> Box<dyn Planner> {
-    Box::new(AlphaBeta::new(Heuristic, |_| DEFAULT_DEPTH, play.remembered))
+/// The planner that plays with the evaluation and remembers `remembered` positions.
+pub fn planner(remembered: usize) -> Result<Box<dyn Planner>> {
+    Ok(Box::new(AlphaBeta::new(Heuristic, |_| DEFAULT_DEPTH, remembered)?))
 }
 
-struct Heuristic;
+/// The evaluation, as a win probability.
+#[derive(Clone)]
+pub struct Heuristic;
 
-impl Judge for Heuristic {
-    type Leaf = f32;
-
-    fn leaves(&mut self, _: &Board, children: &[(Move, Board)]) -> Result<Vec<f32>> {
-        children.iter().map(|(_, board)| self.leaf(board)).collect()
-    }
-
-    fn leaf(&mut self, board: &Board) -> Result<f32> {
-        let p = win_probability_of_centipawns(evaluate(board).into());
-        Ok((2.0 * p - 1.0) as f32)
+impl EvaluateOne for Heuristic {
+    fn evaluate(&mut self, board: &Board) -> Result<f32> {
+        let of_white = evaluate(board);
+        let own = if board.side_to_move() == Color::White { of_white } else { -of_white };
+        Ok((2.0 * win_probability_of_centipawns(own.into()) - 1.0) as f32)
     }
 }
 

@@ -9,7 +9,6 @@ mod monte_carlo;
 mod move_ranking;
 mod network;
 mod nnue;
-mod play;
 mod policy;
 mod qlearning;
 mod rival;
@@ -24,13 +23,13 @@ use std::io::{stdin, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use azimuth_cli::{Manual, exit};
+use azimuth_search::inference::Backend;
 use azimuth_search::names::name_of;
 use azimuth_train::keep_memory::keep_memory;
 use clap::{CommandFactory, Parser, Subcommand};
 
-use play::PlayOptions;
 use rival::Rival;
 use tau::TauOptions;
 use training::TrainOptions;
@@ -42,6 +41,9 @@ Examples:
   azimuth-rivals train nnue --data games.pgn --out nnue.safetensors    trains on labelled games, with the document's sizes
   azimuth-rivals train policy --preset small --size blocks=6 ...       trains with the small sizes, except for blocks
   azimuth-rivals tau nnue --data positions.pgn                         measures how well it orders labelled positions";
+
+/// Maximum of `--remember`, in positions.
+const MOST_REMEMBERED: u64 = 1 << 26;
 
 /// Train, play and measure the eight other systems of Azimuth's documents.
 #[derive(Parser)]
@@ -69,8 +71,18 @@ enum Command {
         /// Weights file [default: the shipped weights].
         #[arg(long)]
         weights: Option<PathBuf>,
-        #[command(flatten)]
-        options: PlayOptions,
+        /// Device of the network; the rivals heuristic and nnue always use the CPU.
+        #[arg(long, value_enum, default_value_t = Backend::Cpu)]
+        device: Backend,
+        /// About how many positions alpha-beta remembers, at least 65,536 if any (heuristic, value,
+        /// nnue); the documents' searches remember none.
+        #[arg(
+            long,
+            value_name = "POSITIONS",
+            default_value_t = 0,
+            value_parser = clap::value_parser!(u64).range(..=MOST_REMEMBERED),
+        )]
+        remember: u64,
     },
     Tau(TauOptions),
     #[command(flatten)]
@@ -90,10 +102,11 @@ fn main() -> ExitCode {
 fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Command::Train { rival, options } => rival.train(&options),
-        Command::Play { rival, weights, options } => {
-            let play = options.open()?;
+        Command::Play { rival, weights, device, remember } => {
+            let device = device.device().context("--device")?;
+            let remembered = usize::try_from(remember)?;
             let name = format!("Azimuth rival {} {}", name_of(&rival), env!("CARGO_PKG_VERSION"));
-            let build = Box::new(move || rival.planner(weights.as_deref(), &play));
+            let build = Box::new(move || rival.planner(weights.as_deref(), &device, remembered));
             azimuth::uci::run_planner(name, "azimuth-rivals", build, stdin().lock(), stdout())
         }
         Command::Tau(options) => tau::run(&options),

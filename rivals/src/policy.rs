@@ -20,7 +20,8 @@ use crate::weights::RivalWeights;
 pub struct PolicyNetwork {
     tower: ResidualTower,
     policy: Linear,
-    oriented: bool,
+    /// Whether the moves are those that the side to move sees.
+    pub oriented: bool,
 }
 
 impl PolicyNetwork {
@@ -38,8 +39,20 @@ impl PolicyNetwork {
         &self,
         boards: impl ExactSizeIterator<Item = &'a Board>,
     ) -> candle_core::Result<Tensor> {
-        let planes = planes(boards, self.oriented, self.tower.device())?;
-        self.policy.forward(&self.tower.forward(&planes)?)?.flatten_from(1)
+        self.logits_of(&self.features(boards)?)
+    }
+
+    /// Logits from the tower's output.
+    pub fn logits_of(&self, features: &Tensor) -> candle_core::Result<Tensor> {
+        self.policy.forward(features)?.flatten_from(1)
+    }
+
+    /// The tower's output.
+    pub fn features<'a>(
+        &self,
+        boards: impl ExactSizeIterator<Item = &'a Board>,
+    ) -> candle_core::Result<Tensor> {
+        self.tower.forward(&planes(boards, self.oriented, self.tower.device())?)
     }
 }
 

@@ -5,9 +5,9 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 use azimuth_search::Planner;
 use azimuth_search::names::name_of;
+use candle_core::Device;
 use clap::ValueEnum;
 
-use crate::play::Play;
 use crate::training::TrainOptions;
 use crate::weights::RivalWeights;
 use crate::{deepchess, diffusion, heuristic, nnue, policy, qlearning, twohead, value};
@@ -51,25 +51,30 @@ impl Rival {
         }
     }
 
-    /// The planner that uses the weights in `path`, or the shipped weights if `None`. Fails if
-    /// `play` remembers positions and this rival has no alpha-beta search.
-    pub fn planner(self, path: Option<&Path>, play: &Play) -> Result<Box<dyn Planner>> {
+    /// The planner that uses the weights in `path`, or the shipped weights if `None`, on `device`.
+    /// Its alpha-beta search remembers `remembered` positions. Fails if that is not 0 and it has no
+    /// such search.
+    pub fn planner(
+        self,
+        path: Option<&Path>,
+        device: &Device,
+        remembered: usize,
+    ) -> Result<Box<dyn Planner>> {
         ensure!(
-            play.remembered == 0 || self.has_alpha_beta(),
-            "{}: --remember: it has no alpha-beta search",
+            remembered == 0 || matches!(self, Self::Heuristic | Self::Value | Self::Nnue),
+            "{}: --remember: only heuristic, value and nnue remember positions",
             name_of(&self)
         );
-        let weights = self.weights(path)?;
-        let Some(weights) = &weights else { return Ok(heuristic::planner(play)) };
+        let Some(weights) = &self.weights(path)? else { return heuristic::planner(remembered) };
         match self {
-            Self::Heuristic => Ok(heuristic::planner(play)),
-            Self::DeepChess => deepchess::planner(weights, play),
-            Self::QLearning => qlearning::planner(weights, &play.device),
-            Self::Diffusion => diffusion::planner(weights, &play.device),
-            Self::Policy => policy::planner(weights, &play.device),
-            Self::TwoHead => twohead::planner(weights, &play.device),
-            Self::Value => value::planner(weights, play),
-            Self::Nnue => nnue::planner(weights, play),
+            Self::Heuristic => heuristic::planner(remembered),
+            Self::DeepChess => deepchess::planner(weights, device),
+            Self::QLearning => qlearning::planner(weights, device),
+            Self::Diffusion => diffusion::planner(weights, device),
+            Self::Policy => policy::planner(weights, device),
+            Self::TwoHead => twohead::planner(weights, device),
+            Self::Value => value::planner(weights, device, remembered),
+            Self::Nnue => nnue::planner(weights, remembered),
         }
     }
 
@@ -109,10 +114,6 @@ impl Rival {
             Self::Value => VALUE,
             Self::Nnue => NNUE,
         })
-    }
-
-    fn has_alpha_beta(self) -> bool {
-        matches!(self, Self::DeepChess | Self::Heuristic | Self::Value | Self::Nnue)
     }
 
     /// Whether the rival predicts only a move and no value of a position.

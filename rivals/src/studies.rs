@@ -8,9 +8,11 @@ use azimuth_chess::position::board_after;
 use azimuth_train::data::Label;
 use azimuth_train::data::dataset::{self, DataFile};
 use azimuth_train::data::family::{Family, FamilyLabels, Split};
-use cozy_chess::{Board, Color, Move};
+use cozy_chess::{Board, Move};
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt};
+
+use crate::board::for_side;
 
 /// Approximate number of positions for measuring metrics.
 const HELD_OUT: usize = 2_000;
@@ -53,7 +55,7 @@ impl Study {
 
     /// The win probability of the side to move, up to a constant, if White's is `p`.
     fn gain(&self, p: f32) -> f32 {
-        if self.board.side_to_move() == Color::White { p } else { -p }
+        for_side(self.board.side_to_move(), p)
     }
 
     /// The position after a random labelled move, with White's win probability.

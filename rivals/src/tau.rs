@@ -15,19 +15,20 @@ use azimuth_search::inference::{ModelClient, Worker};
 use azimuth_search::names::name_of;
 use azimuth_search::{
     BeamSettings, Control, DefaultWeights, Limits, Planner, PlannerKind, PlannerSettings,
-    Resources, TimeLimit,
+    Resources, TimeLimit, terminal_value,
 };
 use azimuth_train::data::dataset;
 use azimuth_train::data::family::{Family, FamilyLabels, Split};
 use azimuth_train::metrics::kendall_tau_b;
+use candle_core::Device;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use cozy_chess::{Board, Color, Move};
+use cozy_chess::{Board, Move};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 
-use crate::play::Play;
+use crate::board::for_side;
 use crate::rival::Rival;
 use crate::weights::RivalWeights;
 
@@ -183,7 +184,7 @@ impl Subject {
                     true => Value::LabelOfChosenMove(name_of(&rival)),
                     false => Value::Evaluation,
                 };
-                let planner = rival.planner(weights, &Play::default())?;
+                let planner = rival.planner(weights, &Device::Cpu, 0)?;
                 let training = rival.weights(weights)?.as_ref().map(Training::of);
                 LoadedSubject { planner, value, training: training.unwrap_or_default() }
             }
@@ -223,7 +224,7 @@ struct LoadedSubject {
 
 /// The number that is compared with the label.
 enum Value {
-    /// White's win probability by the evaluation.
+    /// The evaluation from White's view.
     Evaluation,
     /// The cosine from White's view.
     Cosine(Box<ModelClient>),
@@ -236,16 +237,16 @@ impl LoadedSubject {
     pub fn value(&mut self, labelled: &Labelled) -> Result<f32> {
         let position = &labelled.position;
         let board = position.board();
-        let white = board.side_to_move() == Color::White;
+        let side = board.side_to_move();
         match &mut self.value {
             Value::Evaluation => {
-                let own = self.planner.evaluate(position)?.win_probability();
-                Ok(if white { own } else { 1.0 - own })
+                let p = self.planner.evaluate(position)?.win_probability();
+                Ok(for_side(side, 2.0 * p - 1.0))
             }
             Value::Cosine(model) => {
                 let cosines = model.cosines(std::slice::from_ref(board))?;
                 let own = *cosines.first().context("no cosine")?;
-                Ok(if white { own } else { -own })
+                Ok(for_side(side, own))
             }
             Value::LabelOfChosenMove(rival) => {
                 let mut control = Control::without_signals(Limits::default());
@@ -298,7 +299,12 @@ fn read_labelled(path: &Path) -> Result<Vec<Labelled>> {
     );
     let label_after = |board: &Board, mv: Move| {
         let after = board_after(board, mv);
-        known.get(&repetition_key(&after)).copied().or_else(|| score_of_end(&after))
+        // The data have no positions in which the game is over.
+        let score_of_end = || {
+            let own = 2.0 * terminal_value(&after, 1, &[])?.win_probability() - 1.0;
+            Some((1.0 + for_side(after.side_to_move(), own)) / 2.0)
+        };
+        known.get(&repetition_key(&after)).copied().or_else(score_of_end)
     };
     let labelled = own.into_iter().map(|(board, label)| {
         let moves = legal_moves(&board).into_iter();
@@ -308,16 +314,6 @@ fn read_labelled(path: &Path) -> Result<Vec<Labelled>> {
     let mut labelled = labelled.collect::<Result<Vec<Labelled>>>()?;
     labelled.retain(|labelled| labelled.position.has_legal_move());
     Ok(labelled)
-}
-
-/// White's score of a game that is over; the data have no such positions.
-fn score_of_end(board: &Board) -> Option<f32> {
-    if board.generate_moves(|_| true) {
-        return None;
-    }
-    let mated = !board.checkers().is_empty();
-    let white_wins = board.side_to_move() == Color::Black;
-    Some(if !mated { 0.5 } else { f32::from(u8::from(white_wins)) })
 }
 
 /// A 95% interval: the percentiles 2.5 and 97.5 of the samples (Efron 1979).

@@ -3,19 +3,19 @@
 
 use anyhow::{Context, Result};
 use azimuth_search::Planner;
+use azimuth_search::inference::{EvaluateOne, PositionKey};
 use azimuth_train::metrics::kendall_tau_b;
-use candle_core::{Module, Tensor};
+use candle_core::{Device, Module, Tensor};
 use candle_nn::VarBuilder;
 use candle_nn::loss::mse;
-use cozy_chess::{Board, Move};
+use cozy_chess::Board;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use crate::alpha_beta::{AlphaBeta, Judge, NETWORK_AT_ONCE};
-use crate::board::{PLANES, planes, signs};
+use crate::alpha_beta::AlphaBeta;
+use crate::board::{PLANES, for_side, planes, signs};
 use crate::network::{BoardConvolution, ResidualTower, TowerConfig, ValueHead, board_convolution};
-use crate::play::Play;
 use crate::studies::{MEASURED_AT_ONCE, Study};
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, TrainingStep};
 use crate::weights::RivalWeights;
@@ -36,6 +36,7 @@ pub struct ValueConfig {
 }
 
 /// Maps positions to values.
+#[derive(Clone)]
 pub struct ValueNetwork {
     tower: ResidualTower,
     last: BoardConvolution,
@@ -68,10 +69,14 @@ impl ValueNetwork {
     }
 }
 
-/// The planner that plays with these weights.
-pub fn planner(weights: &RivalWeights, play: &Play) -> Result<Box<dyn Planner>> {
-    let network = ValueNetwork::new(weights.config()?, &weights.parameters(&play.device)?)?;
-    Ok(Box::new(AlphaBeta::new(network, depth, play.remembered)))
+/// The planner that plays with these weights on a device and remembers `remembered` positions.
+pub fn planner(
+    weights: &RivalWeights,
+    device: &Device,
+    remembered: usize,
+) -> Result<Box<dyn Planner>> {
+    let network = ValueNetwork::new(weights.config()?, &weights.parameters(device)?)?;
+    Ok(Box::new(AlphaBeta::new(network, depth, remembered)?))
 }
 
 /// Default depth in plies. It increases as pieces leave the board, because wins in endgames need a
@@ -85,20 +90,15 @@ fn depth(board: &Board) -> u32 {
     }
 }
 
-impl Judge for ValueNetwork {
-    type Leaf = f32;
-
-    fn at_once(&self) -> usize {
-        NETWORK_AT_ONCE
+impl EvaluateOne for ValueNetwork {
+    fn key(&self) -> PositionKey {
+        PositionKey::WithClocks
     }
 
-    fn leaves(&mut self, _: &Board, children: &[(Move, Board)]) -> Result<Vec<f32>> {
-        Ok(self.values(children.iter().map(|(_, board)| board))?.to_vec1()?)
-    }
-
-    fn leaf(&mut self, board: &Board) -> Result<f32> {
+    fn evaluate(&mut self, board: &Board) -> Result<f32> {
         let values = self.values([board].into_iter())?.to_vec1()?;
-        values.first().copied().context("the network says nothing")
+        let of_white: f32 = *values.first().context("the network says nothing")?;
+        Ok(for_side(board.side_to_move(), of_white))
     }
 }
 

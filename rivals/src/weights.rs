@@ -23,7 +23,7 @@ const METADATA_KEY: &str = "rival";
 const LARGEST_FILE: u64 = 1 << 30;
 
 /// The metadata of a weights file.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Metadata {
     /// The rival's name.
     pub rival: String,
@@ -149,9 +149,8 @@ mod tests {
         let path = folder.path().join("w.safetensors");
         let metadata = Metadata {
             rival: "value".to_owned(),
-            config: serde_json::json!({"blocks": 3}),
-            training: serde_json::Value::Null,
-            metrics: serde_json::Value::Null,
+            config: json!({"blocks": 3}),
+            ..Metadata::default()
         };
         let tensors = [("bias".to_owned(), Tensor::new(&[0.5f32, -2.0], &Device::Cpu)?)].into();
         RivalWeights { metadata, tensors }.write(&path)?;

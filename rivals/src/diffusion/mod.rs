@@ -2,9 +2,305 @@
 //! of state, action, next state, next action and so on. The first state is given. All other tokens
 //! start masked (absorbing noise) and are unmasked step by step. The first action is played. The
 //! predicted future replaces the search.
+//!
+//! The network, a bidirectional transformer that predicts the original tokens from partly masked
+//! ones. Its tokens, the noise and its loss, the sampling of a move, and the planner.
 
-mod model;
 mod training;
 
-pub use model::planner;
+use anyhow::Result;
+use azimuth_chess::position::Position;
+use azimuth_chess::tokens::{LEN, tokenize};
+use azimuth_network::fused::{DropoutMask, LAYER_NORM_EPSILON, reference};
+use azimuth_search::{Planner, Value};
+use candle_core::{D, Device, Module, Tensor};
+use candle_nn::ops::layer_norm_slow;
+use candle_nn::{Embedding, Init, VarBuilder, embedding, init};
+use cozy_chess::{Board, Color, Move};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
+
+use crate::board::{MOVES, move_index, turned, viewer};
+use crate::move_ranking::{MoveRanking, Ranking, RanksMoves};
+use crate::network::{Linear, linear};
+use crate::weights::RivalWeights;
 pub use training::train;
+
+/// Sizes of the network and of its sequences.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DiffusionConfig {
+    /// Number of states in a sequence, and of actions.
+    pub horizon: usize,
+    /// Number of timesteps of the noise.
+    pub timesteps: usize,
+    /// Width of the residual stream.
+    pub width: usize,
+    /// Number of layers.
+    pub layers: usize,
+    /// Number of attention heads in each layer.
+    pub heads: usize,
+    /// Whether a sequence shows boards and moves from the side that moves first.
+    #[serde(default)]
+    pub oriented: bool,
+}
+
+/// Number of tokens of a state; the tokens are ChessBench's.
+pub const STATE: usize = LEN;
+
+/// Number of different state tokens.
+pub const STATE_TOKENS: usize = 33;
+
+/// Number of different action tokens: the move indices.
+pub const ACTION_TOKENS: usize = MOVES;
+
+/// The id of a masked token of a state.
+pub const MASKED_STATE: u32 = STATE_TOKENS as u32;
+
+/// The id of a masked action.
+pub const MASKED_ACTION: u32 = ACTION_TOKENS as u32;
+
+/// Maps tokens to logits of the original tokens.
+pub struct DiffusionNetwork {
+    config: DiffusionConfig,
+    states: Embedding,
+    actions: Embedding,
+    places: Tensor,
+    layers: Vec<Layer>,
+    norm: Norm,
+    to_states: Linear,
+    to_actions: Linear,
+}
+
+struct Layer {
+    norms: [Norm; 2],
+    packed: Linear,
+    mixed: Linear,
+    wide: Linear,
+    narrow: Linear,
+}
+
+impl DiffusionNetwork {
+    /// A network with the parameters `states`, `actions`, `places`, `layer.N`, `norm`, `to_states`,
+    /// `to_actions`.
+    pub fn new(config: DiffusionConfig, vb: &VarBuilder<'_>) -> candle_core::Result<Self> {
+        let DiffusionConfig { horizon, width, layers, .. } = config;
+        // Positional embeddings start as large as token embeddings, so that masked tokens differ
+        // from each other.
+        let normal = Init::Randn { mean: 0.0, stdev: 1.0 };
+        Ok(Self {
+            config,
+            states: embedding(STATE_TOKENS + 1, width, vb.pp("states"))?,
+            actions: embedding(ACTION_TOKENS + 1, width, vb.pp("actions"))?,
+            places: vb.get_with_hints((1, horizon * (STATE + 1), width), "places", normal)?,
+            layers: (0..layers)
+                .map(|number| Layer::new(width, &vb.pp("layer").pp(number)))
+                .collect::<candle_core::Result<_>>()?,
+            norm: Norm::new(width, &vb.pp("norm"))?,
+            to_states: linear(width, STATE_TOKENS, &vb.pp("to_states"))?,
+            to_actions: linear(width, ACTION_TOKENS, &vb.pp("to_actions"))?,
+        })
+    }
+
+    /// The sizes.
+    pub fn config(&self) -> DiffusionConfig {
+        self.config
+    }
+
+    /// The device of the parameters.
+    pub fn device(&self) -> &Device {
+        self.places.device()
+    }
+
+    /// Maps `states` (sequences x horizon x 77) and `actions` (sequences x horizon) to logits. The
+    /// first result holds the logits of all states but the first (sequences x 77 (horizon - 1) x
+    /// 33); it is `None` if the horizon is 1. The second holds the logits of the actions (sequences
+    /// x horizon x 4672).
+    pub fn forward(
+        &self,
+        states: &Tensor,
+        actions: &Tensor,
+    ) -> candle_core::Result<(Option<Tensor>, Tensor)> {
+        let (count, horizon) = actions.dims2()?;
+        let width = self.config.width;
+        let states = self.states.forward(states)?;
+        let actions = self.actions.forward(actions)?.unsqueeze(2)?;
+        let tokens = Tensor::cat(&[states, actions], 2)?.reshape((count, (), width))?;
+        let mut stream = tokens.broadcast_add(&self.places)?;
+        for layer in &self.layers {
+            stream = layer.forward(&stream, self.config.heads)?;
+        }
+        let out = self.norm.of(&stream)?.reshape((count, horizon, STATE + 1, width))?;
+        let actions = out.narrow(2, STATE, 1)?.squeeze(2)?.contiguous()?;
+        let states = match horizon {
+            1 => None,
+            _ => {
+                let later = out.narrow(1, 1, horizon - 1)?.narrow(2, 0, STATE)?.contiguous()?;
+                Some(self.to_states.forward(&later.reshape((count, (), width))?)?)
+            }
+        };
+        Ok((states, self.to_actions.forward(&actions)?))
+    }
+}
+
+impl Layer {
+    fn new(width: usize, vb: &VarBuilder<'_>) -> candle_core::Result<Self> {
+        Ok(Self {
+            norms: [Norm::new(width, &vb.pp("norm1"))?, Norm::new(width, &vb.pp("norm2"))?],
+            packed: linear(width, 3 * width, &vb.pp("packed"))?,
+            mixed: linear(width, width, &vb.pp("mixed"))?,
+            wide: linear(width, 4 * width, &vb.pp("wide"))?,
+            narrow: linear(4 * width, width, &vb.pp("narrow"))?,
+        })
+    }
+
+    fn forward(&self, stream: &Tensor, heads: usize) -> candle_core::Result<Tensor> {
+        let [before_attention, before_widening] = &self.norms;
+        let packed = self.packed.forward(&before_attention.of(stream)?)?;
+        let bias = self.packed.bias.zeros_like()?;
+        let mixed = reference::attention(&packed, &bias, heads, DropoutMask::NONE)?;
+        let stream = (stream + self.mixed.forward(&mixed)?)?;
+        let wide = self.wide.forward(&before_widening.of(&stream)?)?.relu()?;
+        stream + self.narrow.forward(&wide)?
+    }
+}
+
+/// A layer norm: normalises rows to mean 0 and variance 1, then scales and shifts them.
+struct Norm {
+    weight: Tensor,
+    bias: Tensor,
+}
+
+impl Norm {
+    /// A norm with the parameters `weight` and `bias`, initially 1 and 0.
+    fn new(width: usize, vb: &VarBuilder<'_>) -> candle_core::Result<Self> {
+        Ok(Self {
+            weight: vb.get_with_hints(width, "weight", init::ONE)?,
+            bias: vb.get_with_hints(width, "bias", init::ZERO)?,
+        })
+    }
+
+    /// The norm of `x`. (Candle's faster operation has no gradient.)
+    fn of(&self, x: &Tensor) -> candle_core::Result<Tensor> {
+        layer_norm_slow(x, &self.weight, &self.bias, LAYER_NORM_EPSILON)
+    }
+}
+
+/// The tokens of a state, as `view` sees it.
+pub fn state_tokens(board: &Board, view: Color) -> [u32; STATE] {
+    let clock = board.halfmove_clock().into();
+    let tokens = match view {
+        Color::White => tokenize(board, clock),
+        Color::Black => tokenize(&turned(board), clock),
+    };
+    tokens.map(u32::from)
+}
+
+/// The probability that a token is not masked at time `t` of `timesteps`.
+pub fn alpha(t: usize, timesteps: usize) -> f64 {
+    1.0 - t as f64 / timesteps as f64
+}
+
+/// lambda_t = (alpha_{t-1} - alpha_t) / (1 - alpha_t): the weight in the loss of a masked token at
+/// time `t` (from 1), and the probability that it is unmasked in the step to t - 1. (The document's
+/// formula lacks a minus sign.)
+pub fn lambda(t: usize, timesteps: usize) -> f64 {
+    (alpha(t - 1, timesteps) - alpha(t, timesteps)) / (1.0 - alpha(t, timesteps))
+}
+
+/// The loss of the document's Algorithm 1, averaged over sequences: minus lambda_t times the sum,
+/// over the masked tokens (x_t differs from x_0), of the log probability of the true token.
+/// `truths` (sequences x tokens) holds these log probabilities. `masked` (sequences x tokens) holds
+/// the weight of each masked token, and 0 for other tokens. `lambdas` holds one number for each
+/// sequence.
+pub fn loss(truths: &Tensor, masked: &Tensor, lambdas: &Tensor) -> candle_core::Result<Tensor> {
+    ((truths * masked)?.sum(1)? * lambdas)?.mean_all()?.neg()
+}
+
+impl DiffusionNetwork {
+    /// Sorts `moves`, the legal moves of `board`: first the sampled move, then the others by their
+    /// logits in the step that sampled it.
+    pub fn sample(&self, board: &Board, moves: &[Move]) -> Result<Vec<Move>> {
+        let DiffusionConfig { horizon, timesteps, oriented, .. } = self.config();
+        let view = viewer(board, oriented);
+        let number = |mv: Move| move_index(board, mv, view);
+        let mut states = state_tokens(board, view).to_vec();
+        states.resize(horizon * STATE, MASKED_STATE);
+        let mut actions = vec![MASKED_ACTION; horizon];
+        let mut ranked = moves.to_vec();
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(board.hash());
+        for t in (1..=timesteps).rev() {
+            let ids = Tensor::from_slice(&states, (1, horizon, STATE), self.device())?;
+            let of_actions = Tensor::from_slice(&actions, (1, horizon), self.device())?;
+            let (of_states, of_actions) = self.forward(&ids, &of_actions)?;
+            let of_actions = of_actions.squeeze(0)?;
+            let mut likeliest = of_actions.argmax(D::Minus1)?.to_vec1::<u32>()?;
+            if actions[0] == MASKED_ACTION {
+                let logits = of_actions.get(0)?.to_vec1::<f32>()?;
+                ranked.sort_by(|&a, &b| logits[number(b)].total_cmp(&logits[number(a)]));
+                likeliest[0] = ranked.first().map_or(MASKED_ACTION, |&mv| number(mv) as u32);
+            }
+            let chance = lambda(t, timesteps);
+            uncover(&mut actions, MASKED_ACTION, &likeliest, chance, &mut rng);
+            if let Some(of_states) = of_states {
+                let likeliest = of_states.squeeze(0)?.argmax(D::Minus1)?.to_vec1::<u32>()?;
+                uncover(&mut states[STATE..], MASKED_STATE, &likeliest, chance, &mut rng);
+            }
+        }
+        Ok(ranked)
+    }
+}
+
+/// Replaces each masked token by the most probable one, with probability `chance`.
+fn uncover(tokens: &mut [u32], mask: u32, likeliest: &[u32], chance: f64, rng: &mut impl Rng) {
+    for (token, &likeliest) in tokens.iter_mut().zip(likeliest) {
+        if *token == mask && rng.random::<f64>() < chance {
+            *token = likeliest;
+        }
+    }
+}
+
+/// The planner that plays with these weights on a device.
+pub fn planner(weights: &RivalWeights, device: &Device) -> Result<Box<dyn Planner>> {
+    let network = DiffusionNetwork::new(weights.config()?, &weights.parameters(device)?)?;
+    Ok(Box::new(MoveRanking(network)))
+}
+
+impl RanksMoves for DiffusionNetwork {
+    fn rank(&mut self, root: &Position, moves: &[Move]) -> Result<Ranking> {
+        let moves = self.sample(root.board(), moves)?;
+        // The network predicts a move and no value.
+        let moves = moves.into_iter().map(|mv| (mv, Value::DRAW)).collect();
+        Ok(Ranking { moves, nodes: self.config().timesteps as u64 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lambda_is_one_over_t_for_a_line() {
+        for t in 1..=8 {
+            assert!((lambda(t, 8) - 1.0 / t as f64).abs() < 1e-12, "{t}");
+        }
+        // At time 1 all masked tokens are unmasked, so none is left at time 0.
+        assert_eq!(lambda(1, 8), 1.0);
+        assert_eq!((alpha(0, 8), alpha(8, 8)), (1.0, 0.0));
+    }
+
+    #[test]
+    fn the_loss_is_the_formulas_on_two_tokens() -> Result<()> {
+        let device = &Device::Cpu;
+        // Probabilities 1/2 and 1/4 at t = 2 of 4 with both masked; 1/8 and 1 at t = 4 with the
+        // first masked.
+        let truths = Tensor::new(&[[0.5f32, 0.25], [0.125, 1.0]], device)?.log()?;
+        let masked = Tensor::new(&[[1f32, 1.0], [1.0, 0.0]], device)?;
+        let lambdas = [lambda(2, 4) as f32, lambda(4, 4) as f32];
+        let found = loss(&truths, &masked, &Tensor::new(&lambdas, device)?)?.to_scalar::<f32>()?;
+        // By hand: (1/2 (ln 2 + ln 4) + 1/4 ln 8) / 2 = (3/2 ln 2 + 3/4 ln 2) / 2 = 9/8 ln 2.
+        assert!((found - 1.125 * 2f32.ln()).abs() < 1e-6, "{found}");
+        Ok(())
+    }
+}

@@ -9,7 +9,7 @@ use cozy_chess::{Board, Color};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::model::{
+use super::{
     ACTION_TOKENS, DiffusionConfig, DiffusionNetwork, MASKED_ACTION, MASKED_STATE, STATE, alpha,
     lambda, loss, state_tokens,
 };

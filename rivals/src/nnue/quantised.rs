@@ -1,17 +1,18 @@
 //! The network for play, quantised: 16-bit sums, and layers of 8-bit weights times 7-bit
 //! activations. Each table has the largest scale that fits its integer type. A weights file holds
-//! the integers and the scales. The planner updates the sums move by move.
+//! the integers and the scales. The evaluation updates the sums from position to position.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use azimuth_search::Planner;
+use azimuth_search::inference::{EvaluateOne, PositionKey};
 use candle_core::{DType, Device, IndexOp, Tensor};
-use cozy_chess::{Board, Color, Move};
+use cozy_chess::{Board, Color};
 
-use super::model::{FEATURES, KINDS_OF_A_SIDE, NnueConfig, View, active};
-use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH, Judge};
-use crate::play::Play;
+use super::{FEATURES, KINDS_OF_A_SIDE, NnueConfig, View, active};
+use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH};
 use crate::weights::RivalWeights;
 
 /// The integer that represents 1 in the activations.
@@ -61,9 +62,9 @@ fn largest(tensor: &Tensor) -> Result<f32> {
 }
 
 /// The quantised network.
-pub struct QuantisedNnue {
+struct QuantisedNnue {
     /// Neurons of the first layer for each side.
-    pub half: usize,
+    half: usize,
     table: Vec<i16>,
     bias: Vec<i16>,
     /// The integer that represents 1 in the sums.
@@ -186,45 +187,47 @@ fn dot(a: &[i16], b: &[i16]) -> i32 {
     a.iter().zip(b).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum()
 }
 
-/// White's and Black's sums.
+/// A board with White's and Black's sums.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Accumulators([Vec<i16>; Color::NUM]);
+struct Accumulators {
+    board: Board,
+    sums: [Vec<i16>; Color::NUM],
+}
 
 impl Accumulators {
     /// The sums of a board, computed from scratch.
-    pub fn of(board: &Board, network: &QuantisedNnue) -> Self {
-        Self(Color::ALL.map(|side| fresh_sums(board, side, network)))
+    fn of(board: &Board, network: &QuantisedNnue) -> Self {
+        let sums = Color::ALL.map(|side| fresh_sums(board, side, network));
+        Self { board: board.clone(), sums }
     }
 
-    /// The sums of `after`, updated from those of `before` in `self`.
-    pub fn after(&self, before: &Board, after: &Board, network: &QuantisedNnue) -> Self {
-        let sums = |side: Color| {
-            if before.king(side) != after.king(side) {
-                return fresh_sums(after, side, network);
+    /// Replaces the board and updates the sums.
+    fn update(&mut self, after: &Board, network: &QuantisedNnue) {
+        for (side, sums) in Color::ALL.into_iter().zip(&mut self.sums) {
+            if self.board.king(side) != after.king(side) {
+                *sums = fresh_sums(after, side, network);
+                continue;
             }
-            let mut sums = self.0[side as usize].clone();
             let view = View::of(after, side);
             for color in Color::ALL {
                 for (kind, piece) in KINDS_OF_A_SIDE.into_iter().enumerate() {
-                    let [old, new] = [before, after].map(|b| b.colored_pieces(color, piece));
+                    let [old, new] = [&self.board, after].map(|b| b.colored_pieces(color, piece));
                     for square in old - new {
-                        subtract_row(network.row(view.feature(color, kind, square)), &mut sums);
+                        subtract_row(network.row(view.feature(color, kind, square)), sums);
                     }
                     for square in new - old {
-                        add_row(network.row(view.feature(color, kind, square)), &mut sums);
+                        add_row(network.row(view.feature(color, kind, square)), sums);
                     }
                 }
             }
-            sums
-        };
-        Self(Color::ALL.map(sums))
+        }
+        self.board = after.clone();
     }
 
-    /// White's win probability on `board`, whose sums these are.
-    pub fn win_probability(&self, board: &Board, network: &QuantisedNnue) -> f32 {
-        let own = board.side_to_move();
-        let p = network.win_probability(&self.0[own as usize], &self.0[!own as usize]);
-        if own == Color::White { p } else { 1.0 - p }
+    /// The win probability of the side to move.
+    fn win_probability(&self, network: &QuantisedNnue) -> f32 {
+        let own = self.board.side_to_move();
+        network.win_probability(&self.sums[own as usize], &self.sums[!own as usize])
     }
 }
 
@@ -234,79 +237,53 @@ fn fresh_sums(board: &Board, side: Color, network: &QuantisedNnue) -> Vec<i16> {
     sums
 }
 
-/// The planner that plays with these weights.
-pub fn planner(weights: &RivalWeights, play: &Play) -> Result<Box<dyn Planner>> {
-    let nnue = Nnue { network: QuantisedNnue::new(weights)?, line: Vec::new() };
-    Ok(Box::new(AlphaBeta::new(nnue, |_| DEFAULT_DEPTH, play.remembered)))
+/// The planner that plays with these weights and remembers `remembered` positions.
+pub fn planner(weights: &RivalWeights, remembered: usize) -> Result<Box<dyn Planner>> {
+    let network = Arc::new(QuantisedNnue::new(weights)?);
+    let last = Accumulators::of(&Board::startpos(), &network);
+    Ok(Box::new(AlphaBeta::new(Nnue { network, last }, |_| DEFAULT_DEPTH, remembered)?))
 }
 
+#[derive(Clone)]
 struct Nnue {
-    network: QuantisedNnue,
-    /// The sums of the positions from the root to the current node.
-    line: Vec<Accumulators>,
+    network: Arc<QuantisedNnue>,
+    /// The position that was evaluated last. In a search, the next one differs by a few moves.
+    last: Accumulators,
 }
 
-impl Judge for Nnue {
-    type Leaf = f32;
-
-    fn enter(&mut self, from: Option<&Board>, board: &Board) {
-        let sums = match (from, self.line.last()) {
-            (Some(before), Some(sums)) => sums.after(before, board, &self.network),
-            _ => Accumulators::of(board, &self.network),
-        };
-        self.line.push(sums);
+impl EvaluateOne for Nnue {
+    fn key(&self) -> PositionKey {
+        PositionKey::WithoutEnPassant
     }
 
-    fn leave(&mut self) {
-        self.line.pop();
-    }
-
-    fn leaves(&mut self, parent: &Board, children: &[(Move, Board)]) -> Result<Vec<f32>> {
-        let of_parent = self.line.last().context("no position was entered")?;
-        let value = |(_, board): &(Move, Board)| {
-            let sums = of_parent.after(parent, board, &self.network);
-            2.0 * sums.win_probability(board, &self.network) - 1.0
-        };
-        Ok(children.iter().map(value).collect())
-    }
-
-    fn leaf(&mut self, board: &Board) -> Result<f32> {
-        let sums = Accumulators::of(board, &self.network);
-        Ok(2.0 * sums.win_probability(board, &self.network) - 1.0)
+    fn evaluate(&mut self, board: &Board) -> Result<f32> {
+        self.last.update(board, &self.network);
+        Ok(2.0 * self.last.win_probability(&self.network) - 1.0)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use azimuth_chess::position::{board_after, legal_moves};
+    use candle_nn::VarMap;
     use candle_nn::ops::sigmoid;
-    use candle_nn::{VarBuilder, VarMap};
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
-    use super::super::model::NnueNetwork;
+    use super::super::NnueNetwork;
     use super::*;
+    use crate::training::{first_parameters, named};
     use crate::weights::Metadata;
 
     /// A small untrained network, in floats and in integers.
     fn networks() -> Result<(NnueNetwork, QuantisedNnue)> {
         let config = NnueConfig { half: 16, first: 8, second: 8 };
         let parameters = VarMap::new();
-        let vb = VarBuilder::from_varmap(&parameters, DType::F32, &Device::Cpu);
+        let vb = first_parameters(&parameters, 1, &Device::Cpu);
         let network = NnueNetwork::new(config, &vb)?;
-        let metadata = Metadata {
-            rival: "nnue".to_owned(),
-            config: serde_json::to_value(config)?,
-            training: serde_json::Value::Null,
-            metrics: serde_json::Value::Null,
-        };
-        let tensors = parameters
-            .data()
-            .lock()
-            .expect("one thread")
-            .iter()
-            .map(|(name, var)| (name.clone(), var.as_tensor().clone()))
-            .collect();
+        let metadata = Metadata { config: serde_json::to_value(config)?, ..Metadata::default() };
+        let tensors = named(&parameters)?.into_iter();
+        let tensors = tensors.map(|(name, var)| (name, var.into_inner())).collect();
         Ok((network, QuantisedNnue::new(&quantise(RivalWeights { metadata, tensors })?)?))
     }
 
@@ -314,27 +291,26 @@ mod tests {
     fn updated_sums_equal_fresh_ones_and_integers_are_near_the_floats() -> Result<()> {
         let (floats, integers) = networks()?;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut sums = Accumulators::of(&Board::startpos(), &integers);
         // Enough moves to include castling, promotions and captures en passant.
         for game in 0..30 {
             let mut board = match game % 2 {
                 0 => Board::startpos(),
                 _ => "r3k2r/1P3ppp/8/2pPp3/8/8/p5PP/R3K2R w KQkq c6 0 1".parse().expect("valid"),
             };
-            let mut sums = Accumulators::of(&board, &integers);
             for _ in 0..60 {
                 let moves = legal_moves(&board);
                 if moves.is_empty() {
                     break;
                 }
-                let after = board_after(&board, moves[rng.random_range(0..moves.len())]);
-                sums = sums.after(&board, &after, &integers);
-                assert_eq!(sums, Accumulators::of(&after, &integers), "{board}, {after}");
-                board = after;
+                board = board_after(&board, moves[rng.random_range(0..moves.len())]);
+                sums.update(&board, &integers);
+                assert_eq!(sums, Accumulators::of(&board, &integers), "{board}");
             }
-            let own = sigmoid(&floats.logits([&board].into_iter())?)?.to_vec1::<f32>()?[0];
-            let white = if board.side_to_move() == Color::White { own } else { 1.0 - own };
-            let found = sums.win_probability(&board, &integers);
-            assert!((found - white).abs() < 0.01, "{found} {white}");
+            let known = sigmoid(&floats.logits([&board].into_iter())?)?.to_vec1::<f32>()?[0];
+            sums.update(&board, &integers);
+            let found = sums.win_probability(&integers);
+            assert!((found - known).abs() < 0.01, "{found} {known}");
         }
         Ok(())
     }

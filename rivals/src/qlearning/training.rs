@@ -1,22 +1,26 @@
 //! Training: the weighted squared difference of Q(s, a) and its target, with AdamW. The target
 //! is r - gamma max Q'(s', a'), where Q' is a copy of the network that is updated at intervals. In
 //! s' the opponent is to move, so its best value is subtracted. (The document adds the maximum, as
-//! if one player made all moves.) The transitions come from a replay buffer.
+//! if one player made all moves.) The transitions come from a replay buffer, which self-play with
+//! epsilon-greedy moves fills.
 
-use anyhow::{Result, ensure};
+use anyhow::{Error, Result, ensure};
+use azimuth_chess::position::{Position, board_after};
+use azimuth_search::{Value, terminal_value};
 use azimuth_train::metrics::kendall_tau_b;
 use azimuth_train::training::Checkpoint;
 use candle_core::{DType, Tensor};
 use candle_nn::{VarBuilder, VarMap};
-use cozy_chess::Color;
+use cozy_chess::{Board, BoardBuilder, Move, Square};
 use rand::distr::Distribution;
-use rand::{Rng, SeedableRng};
+use rand::seq::IndexedRandom;
+use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::weighted::WeightedTreeIndex;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use super::model::{QConfig, QNetwork, largest};
-use super::self_play::{SelfPlay, Transition};
+use super::{QConfig, QNetwork, largest, repetition, reward};
+use crate::board::{as_double, as_text, for_side};
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, TrainingStep, named};
 
 /// The document's sizes and plan; it gives no number of steps.
@@ -61,7 +65,7 @@ const MOVES_AHEAD: usize = 400;
 
 /// Names of the replay buffer and of the games in a checkpoint.
 const REPLAY: &str = "replay";
-const GAMES: &str = "games";
+const SELF_PLAY: &str = "games";
 
 /// The name in a checkpoint of a parameter of the target network.
 fn in_copy(name: &str) -> String {
@@ -101,21 +105,13 @@ fn random_transitions(network: &QNetwork) -> Result<Vec<Transition>> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
     let (mut games, mut found) = (SelfPlay::new(), Vec::new());
     while found.len() < HELD_OUT {
-        games.play(network, 1.0, &mut rng, |transition| {
-            found.push(transition);
-            Ok(())
-        })?;
+        found.extend(games.play(network, 1.0, &mut rng)?);
     }
     found.truncate(HELD_OUT);
     Ok(found)
 }
 
 impl QLearner {
-    fn play(&mut self, epsilon: f64, rng: &mut Xoshiro256PlusPlus) -> Result<()> {
-        let replay = &mut self.replay;
-        self.games.play(&self.network, epsilon, rng, |transition| replay.push(transition))
-    }
-
     /// Copies the network's parameters into the target network.
     fn sync(&mut self) -> Result<()> {
         for (name, variable) in named(&self.parameters)? {
@@ -126,10 +122,10 @@ impl QLearner {
 
     /// The target values of transitions, computed with `network`.
     fn targets(network: &QNetwork, transitions: &[&Transition]) -> Result<Vec<f32>> {
-        let afters: Vec<_> = transitions.iter().filter_map(|t| t.after.as_ref()).collect();
-        let mut best = network.legal_values(&afters)?.into_iter();
+        let afters: Vec<Board> = transitions.iter().filter_map(|t| t.after()).collect();
+        let mut best = network.legal_values(&afters.iter().collect::<Vec<_>>())?.into_iter();
         let mut target = |transition: &&Transition| {
-            let next = transition.after.as_ref().and_then(|_| best.next());
+            let next = if transition.is_last { None } else { best.next() };
             let best = next.and_then(|values| largest(&values)).map_or(0.0, |(_, value)| value);
             transition.reward - GAMMA * best
         };
@@ -161,7 +157,9 @@ impl Learner<QConfig> for QLearner {
         let progress = *index as f64 / lesson.plan.steps as f64;
         let ahead = if self.replay.len() == 0 { MOVES_AHEAD } else { 0 };
         for _ in 0..=ahead {
-            self.play(epsilon(progress), rng)?;
+            for transition in self.games.play(&self.network, epsilon(progress), rng)? {
+                self.replay.push(transition)?;
+            }
         }
         ensure!(self.replay.len() > 0, "no game has ended");
         if index.is_multiple_of(SYNC_INTERVAL) || ahead > 0 {
@@ -187,7 +185,7 @@ impl Learner<QConfig> for QLearner {
         let values = self.network.legal_values(&boards)?;
         let (mut lost, mut right, mut found, mut labels) = (0.0, 0.0, Vec::new(), Vec::new());
         for (study, values) in held_out.iter().zip(&values) {
-            let sign = if study.board.side_to_move() == Color::White { 1.0 } else { -1.0 };
+            let side = study.board.side_to_move();
             let of_labelled = values
                 .iter()
                 .copied()
@@ -196,11 +194,12 @@ impl Learner<QConfig> for QLearner {
             let (best, p) = study.best();
             if let Some((chosen, _)) = largest(&of_labelled) {
                 let of_chosen = study.moves.iter().find(|(mv, _)| *mv == chosen);
-                lost += of_chosen.map_or(0.0, |(_, of_chosen)| f64::from(sign * (p - of_chosen)));
+                lost += of_chosen
+                    .map_or(0.0, |(_, of_chosen)| f64::from(for_side(side, p - of_chosen)));
                 right += f64::from(u8::from(chosen == best));
             }
             if let Some((_, value)) = largest(values) {
-                found.push(value * sign);
+                found.push(for_side(side, value));
                 labels.push(p);
             }
         }
@@ -219,7 +218,7 @@ impl Learner<QConfig> for QLearner {
             checkpoint.insert(&in_copy(&name), variable.as_tensor().clone());
         }
         checkpoint.insert_json(REPLAY, &self.replay.state())?;
-        checkpoint.insert_json(GAMES, &self.games)
+        checkpoint.insert_json(SELF_PLAY, &self.games)
     }
 
     fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
@@ -228,9 +227,155 @@ impl Learner<QConfig> for QLearner {
             variable.set(&value)?;
         }
         self.replay.restore(checkpoint.json(REPLAY)?)?;
-        self.games = checkpoint.json(GAMES)?;
+        self.games = checkpoint.json(SELF_PLAY)?;
         Ok(())
     }
+}
+
+/// Number of games played in parallel.
+const GAMES: usize = 32;
+
+/// Plies after which a game is declared drawn.
+const LONGEST: usize = 160;
+
+/// A move that was played, and its reward.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Transition {
+    /// The position before the move.
+    #[serde(with = "as_text")]
+    board: Board,
+    /// The move.
+    #[serde(with = "as_text")]
+    mv: Move,
+    /// Its reward, including the game's outcome.
+    #[serde(with = "as_double")]
+    reward: f32,
+    /// Whether it ended the game.
+    is_last: bool,
+}
+
+impl Transition {
+    /// The position after the move, with the opponent to move; `None` if the game is over.
+    fn after(&self) -> Option<Board> {
+        (!self.is_last).then(|| board_after(&self.board, self.mv))
+    }
+}
+
+/// The running games.
+#[derive(Serialize, Deserialize)]
+struct SelfPlay {
+    games: Vec<RunningGame>,
+    /// Number of finished games.
+    episodes: u64,
+}
+
+/// The reward for each move of the winner, in addition; the loser's moves get its negative.
+const OUTCOME: f32 = 0.01;
+
+/// A game from the starting position. A checkpoint has its transitions.
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(into = "Vec<Transition>", try_from = "Vec<Transition>")]
+struct RunningGame {
+    position: Position,
+    so_far: Vec<Transition>,
+}
+
+impl From<RunningGame> for Vec<Transition> {
+    fn from(game: RunningGame) -> Self {
+        game.so_far
+    }
+}
+
+impl TryFrom<Vec<Transition>> for RunningGame {
+    type Error = Error;
+
+    fn try_from(so_far: Vec<Transition>) -> Result<Self> {
+        let mut position = Position::default();
+        for &Transition { mv, .. } in &so_far {
+            ensure!(position.board().is_legal(mv), "checkpoint: illegal move {mv}");
+            position.play(mv);
+        }
+        Ok(Self { position, so_far })
+    }
+}
+
+impl SelfPlay {
+    /// Games from the starting position.
+    fn new() -> Self {
+        Self { games: (0..GAMES).map(|_| RunningGame::default()).collect(), episodes: 0 }
+    }
+
+    /// Plays a move in every game: a random one with probability `epsilon`, otherwise the one with
+    /// the largest value. Returns the transitions of the games that it finishes.
+    fn play(
+        &mut self,
+        network: &QNetwork,
+        epsilon: f64,
+        rng: &mut impl Rng,
+    ) -> Result<Vec<Transition>> {
+        let mut finished = Vec::new();
+        let positions: Vec<&Position> = self.games.iter().map(|game| &game.position).collect();
+        let values = network.values_of(&positions)?;
+        for (game, values) in self.games.iter_mut().zip(values) {
+            let any = rng.random::<f64>() < epsilon;
+            let chosen = if any { values.choose(rng).copied() } else { largest(&values) };
+            let Some((mv, _)) = chosen else { continue };
+            if game.play(mv) {
+                self.episodes += 1;
+                for transition in std::mem::take(game).so_far {
+                    let mirrored = rng.random::<bool>().then(|| mirrored(&transition)).flatten();
+                    finished.push(mirrored.unwrap_or(transition));
+                }
+            }
+        }
+        Ok(finished)
+    }
+}
+
+impl RunningGame {
+    /// Plays a move and returns whether the game is over. If so, adds its outcome to the rewards of
+    /// all moves.
+    fn play(&mut self, mv: Move) -> bool {
+        let board = self.position.board().clone();
+        let reward = reward(&board, mv) + repetition(&self.position, mv);
+        self.position.play(mv);
+        let after = self.position.board();
+        let ply = self.so_far.len() as u32 + 1;
+        let end = terminal_value(after, ply, self.position.history())
+            .or_else(|| (self.so_far.len() + 1 >= LONGEST).then_some(Value::DRAW));
+        self.so_far.push(Transition { board, mv, reward, is_last: end.is_some() });
+        if let Some(end) = end.filter(|&end| end != Value::DRAW) {
+            debug_assert!(end.is_mated());
+            let winner = !after.side_to_move();
+            for transition in &mut self.so_far {
+                let won = transition.board.side_to_move() == winner;
+                transition.reward += if won { OUTCOME } else { -OUTCOME };
+            }
+        }
+        end.is_some()
+    }
+}
+
+/// The transition mirrored from left to right, which is equivalent once neither side may castle.
+/// (The document also rotates boards, but pawns move along files only.)
+fn mirrored(transition: &Transition) -> Option<Transition> {
+    let board = mirrored_board(&transition.board)?;
+    let Move { from, to, promotion } = transition.mv;
+    let mv = Move { from: from.flip_file(), to: to.flip_file(), promotion };
+    Some(Transition { board, mv, ..transition.clone() })
+}
+
+fn mirrored_board(board: &Board) -> Option<Board> {
+    let mut builder = BoardBuilder::from_board(board);
+    if builder.castle_rights.iter().any(|rights| rights.short.or(rights.long).is_some()) {
+        return None;
+    }
+    for square in Square::ALL {
+        let other = square.flip_file();
+        builder.board[square as usize] = board.piece_on(other).zip(board.color_on(other));
+    }
+    builder.en_passant = builder.en_passant.map(Square::flip_file);
+    builder.build().ok()
 }
 
 /// The exponent of the priority.
@@ -247,7 +392,7 @@ const LEAST_PRIORITY: f32 = 1e-5;
 const UNIT: f32 = (1u64 << 32) as f32;
 
 /// A buffer of prioritised items that replaces the oldest first.
-pub struct Replay<T> {
+struct Replay<T> {
     items: Vec<T>,
     /// Priorities to the power of alpha, times [`UNIT`].
     shares: WeightedTreeIndex<u64>,
@@ -257,44 +402,38 @@ pub struct Replay<T> {
     largest: f32,
 }
 
-/// A [`Replay`] in a checkpoint.
-#[derive(Serialize, Deserialize)]
-pub struct ReplayState<T> {
-    items: Vec<T>,
-    shares: Vec<u64>,
-    oldest: usize,
-    /// A double, which JSON restores exactly.
-    largest: f64,
-}
+/// A [`Replay`] in a checkpoint: items, shares, `oldest` and `largest`, as a double, which JSON
+/// restores exactly.
+type ReplayState<T> = (Vec<T>, Vec<u64>, usize, f64);
 
 /// A drawn item.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Drawn {
+struct Drawn {
     /// Its index in the buffer.
-    pub place: usize,
+    place: usize,
     /// Its weight in the loss, at most 1.
-    pub weight: f32,
+    weight: f32,
 }
 
 impl<T> Replay<T> {
     /// An empty buffer for `capacity` items.
-    pub fn new(capacity: usize) -> Result<Self> {
+    fn new(capacity: usize) -> Result<Self> {
         let shares = WeightedTreeIndex::new([] as [u64; 0])?;
         Ok(Self { items: Vec::new(), shares, capacity, oldest: 0, largest: 1.0 })
     }
 
     /// Number of items.
-    pub fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.items.len()
     }
 
     /// The item at an index.
-    pub fn get(&self, place: usize) -> &T {
+    fn get(&self, place: usize) -> &T {
         &self.items[place]
     }
 
     /// Adds an item, with the largest priority so far so that it is drawn soon.
-    pub fn push(&mut self, item: T) -> Result<()> {
+    fn push(&mut self, item: T) -> Result<()> {
         let share = share_of(self.largest);
         if self.items.len() < self.capacity {
             self.items.push(item);
@@ -309,7 +448,7 @@ impl<T> Replay<T> {
 
     /// Draws `count` items; the exponent of their weights depends on `progress`, the completed part
     /// of the run in [0, 1].
-    pub fn draw(&self, count: usize, progress: f64, rng: &mut impl Rng) -> Vec<Drawn> {
+    fn draw(&self, count: usize, progress: f64, rng: &mut impl Rng) -> Vec<Drawn> {
         let beta = BETA + (1.0 - BETA) * progress;
         let all = (0..self.len()).map(|place| self.shares.get(place)).sum::<u64>() as f64;
         let weight = |place: usize| {
@@ -323,7 +462,7 @@ impl<T> Replay<T> {
     }
 
     /// Sets the priorities of drawn items to their new errors.
-    pub fn update(&mut self, drawn: &[Drawn], errors: &[f32]) -> Result<()> {
+    fn update(&mut self, drawn: &[Drawn], errors: &[f32]) -> Result<()> {
         for (drawn, error) in drawn.iter().zip(errors) {
             let priority = error.abs().max(LEAST_PRIORITY);
             self.largest = self.largest.max(priority);
@@ -335,18 +474,13 @@ impl<T> Replay<T> {
 
 impl<T: Clone> Replay<T> {
     /// The state to store in a checkpoint.
-    pub fn state(&self) -> ReplayState<T> {
-        ReplayState {
-            items: self.items.clone(),
-            shares: (0..self.len()).map(|place| self.shares.get(place)).collect(),
-            oldest: self.oldest,
-            largest: self.largest.into(),
-        }
+    fn state(&self) -> ReplayState<T> {
+        let shares = (0..self.len()).map(|place| self.shares.get(place)).collect();
+        (self.items.clone(), shares, self.oldest, self.largest.into())
     }
 
     /// Restores a state from [`Self::state`].
-    pub fn restore(&mut self, state: ReplayState<T>) -> Result<()> {
-        let ReplayState { items, shares, oldest, largest } = state;
+    fn restore(&mut self, (items, shares, oldest, largest): ReplayState<T>) -> Result<()> {
         ensure!(
             items.len() == shares.len()
                 && items.len() <= self.capacity
@@ -411,6 +545,40 @@ mod tests {
             let of_place = drawn.iter().find(|drawn| drawn.place == place);
             assert!(of_place.is_none_or(|drawn| (f64::from(drawn.weight) - weight).abs() < 1e-4));
         }
+        Ok(())
+    }
+
+    #[test]
+    fn a_mirrored_move_leads_to_the_mirrored_position() -> Result<()> {
+        let fen = "6k1/8/8/2pP4/8/8/r7/6K1 w - c6 0 40";
+        let position = Position::from_fen(fen)?;
+        let mv = position.parse_move("d5c6")?;
+        let board = position.board().clone();
+        let transition = Transition { board, mv, reward: 0.5, is_last: false };
+        let found = mirrored(&transition).expect("nobody castles");
+        assert_eq!(found.board.to_string(), "1k6/8/8/4Pp2/8/8/7r/1K6 w - f6 0 40");
+        assert_eq!((found.mv.to_string().as_str(), found.reward), ("e5f6", 0.5));
+        let after = found.after().expect("the game goes on").to_string();
+        assert_eq!(after, "1k6/8/5P2/8/8/8/7r/1K6 b - - 0 40");
+        assert!(mirrored_board(&Board::startpos()).is_none());
+        Ok(())
+    }
+
+    #[test]
+    fn the_outcome_goes_to_every_move_of_a_game() -> Result<()> {
+        let mut game = RunningGame::default();
+        for mv in ["f2f3", "e7e5", "g2g4"] {
+            assert!(!game.play(game.position.parse_move(mv)?));
+        }
+        let rewards: Vec<f32> = game.so_far.iter().map(|transition| transition.reward).collect();
+        assert!(game.play(game.position.parse_move("d8h4")?));
+        let with_outcome: Vec<f32> =
+            game.so_far.iter().map(|transition| transition.reward).collect();
+        for (place, (with, without)) in with_outcome.iter().zip(&rewards).enumerate() {
+            let expected = if place % 2 == 0 { -OUTCOME } else { OUTCOME };
+            assert!((with - without - expected).abs() < 1e-6);
+        }
+        assert!(!game.so_far[2].is_last && game.so_far[3].is_last);
         Ok(())
     }
 }

@@ -1,11 +1,421 @@
-//! The training of rivals: the loop of [`azimuth_train::training`], with AdamW for all of them.
+//! The training of rivals: the loop of [`azimuth_train::training`], with AdamW on the examples of a
+//! lesson, held-out metrics in a log, checkpoints at intervals, and the final weights. The options
+//! of `azimuth-rivals train`, and the optimisation schedule that they choose.
 
 mod first_parameters;
-mod options;
-mod run;
 
-pub use options::{Plan, TrainOptions};
-pub use run::{Learner, Lesson, Metrics, TrainingStep, named, train};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-#[cfg(test)]
+use anyhow::{Context, Result, anyhow};
+use azimuth_cli::say;
+use azimuth_search::inference::Backend;
+use azimuth_train::claim::{Claim, claim_all};
+use azimuth_train::optimizer::{DenseOptimizer, OptimizerKind, Schedule};
+use azimuth_train::training::{
+    self, Checkpoint, End, Learnt, Log, Pace, Progress, Run, Since, StepsOrTime,
+};
+use candle_core::{DType, Device, Tensor, Var};
+use candle_nn::{VarBuilder, VarMap};
+use clap::{Args, ValueEnum};
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::studies::{Studies, Study};
+use crate::weights::{Metadata, RivalWeights, check_sizes};
 pub use first_parameters::first_parameters;
+
+/// Most examples in a step.
+const MOST_EXAMPLES: i64 = 16_384;
+
+/// Sizes and plan of a rival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Preset {
+    /// Trains on one core in less than an hour. The weights that ship have this preset.
+    Small,
+    /// The sizes in the rival's document.
+    Document,
+}
+
+/// The options of a training run.
+#[derive(Args, Clone)]
+pub struct TrainOptions {
+    /// Labelled games in any format that `azimuth-train data` reads, or its datasets (.azd).
+    #[arg(long, required = true, num_args = 1..)]
+    pub data: Vec<PathBuf>,
+    /// Weights file to write; a log of held-out metrics (.jsonl) and a checkpoint (.checkpoint) are
+    /// written beside it.
+    #[arg(long)]
+    pub out: PathBuf,
+    /// Sizes, steps and learning rate.
+    #[arg(long, value_enum, default_value_t = Preset::Document)]
+    preset: Preset,
+    /// Override one size of the preset, for example `blocks=4`; an unknown name lists the valid
+    /// ones.
+    #[arg(long = "size", value_name = "NAME=VALUE", value_parser = size)]
+    sizes: Vec<(String, Value)>,
+    /// Number of optimiser steps [default: the preset's].
+    #[arg(long)]
+    steps: Option<u64>,
+    /// Number of examples in a step, 1 to 16384 [default: the preset's].
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=MOST_EXAMPLES))]
+    batch: Option<u16>,
+    /// Peak learning rate [default: the preset's].
+    #[arg(long)]
+    learning_rate: Option<f64>,
+    /// Time (90s, 5m) or steps (2000) between checkpoints.
+    #[arg(long, default_value = "2m")]
+    pub checkpoint_every: StepsOrTime,
+    /// Stop after this time (90s, 5m) or number of steps (2000) and write a checkpoint; the same
+    /// command resumes.
+    #[arg(long)]
+    pub stop_after: Option<StepsOrTime>,
+    /// Seed of the initial parameters and of the sampling of examples.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Device to compute on.
+    #[arg(long, value_enum, default_value_t = Backend::Cpu)]
+    pub device: Backend,
+}
+
+impl TrainOptions {
+    /// The checkpoint from which an interrupted run resumes.
+    pub fn checkpoint(&self) -> PathBuf {
+        self.out.with_extension("checkpoint")
+    }
+
+    /// The log of held-out metrics.
+    pub fn log(&self) -> PathBuf {
+        self.out.with_extension("jsonl")
+    }
+
+    /// Claims the run's files for this process before the data are read, so that a conflict is
+    /// reported at once.
+    pub fn claim(&self) -> Result<Vec<Claim>> {
+        let inputs: Vec<&Path> = self.data.iter().map(PathBuf::as_path).collect();
+        claim_all(&[&self.out, &self.checkpoint(), &self.log()], &inputs)
+    }
+
+    /// The sizes and the optimisation schedule: those of the preset, with the overrides applied.
+    pub fn sizes_and_plan<T: Serialize + DeserializeOwned>(
+        &self,
+        document: (T, Plan),
+        small: (T, Plan),
+    ) -> Result<(T, Plan)> {
+        let (sizes, plan) = match self.preset {
+            Preset::Document => document,
+            Preset::Small => small,
+        };
+        let mut config = serde_json::to_value(sizes)?;
+        let named = config.as_object_mut().context("sizes have names")?;
+        named.extend(self.sizes.iter().cloned());
+        check_sizes("--size", &config)?;
+        let plan = Plan {
+            batch: self.batch.map_or(plan.batch, usize::from),
+            steps: self.steps.unwrap_or(plan.steps).max(1),
+            learning_rate: self.learning_rate.unwrap_or(plan.learning_rate),
+            ..plan
+        };
+        Ok((serde_json::from_value(config).context("--size")?, plan))
+    }
+}
+
+fn size(text: &str) -> Result<(String, Value)> {
+    let pair = text
+        .split_once('=')
+        .and_then(|(name, value)| Some((name.to_owned(), serde_json::from_str(value).ok()?)));
+    pair.ok_or_else(|| anyhow!("expected NAME=VALUE, found '{text}'"))
+}
+
+/// The optimisation schedule.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Number of examples in a step.
+    pub batch: usize,
+    /// Number of optimiser steps.
+    pub steps: u64,
+    /// The peak learning rate.
+    pub learning_rate: f64,
+    /// AdamW's weight decay.
+    pub weight_decay: f64,
+    /// The largest gradient norm; longer gradients are scaled down to it.
+    pub clip: Option<f64>,
+}
+
+/// Largest number of steps over which the learning rate rises.
+const WARM_UP: u64 = 100;
+
+impl Plan {
+    fn schedule(&self) -> Schedule {
+        let Self { steps, learning_rate, weight_decay, .. } = *self;
+        let warmup = WARM_UP.min(steps / 10 + 1);
+        Schedule { rule: OptimizerKind::Adamw, learning_rate, warmup, steps, weight_decay }
+    }
+}
+
+/// The name in a checkpoint of the elapsed time.
+const SECONDS: &str = "seconds";
+
+/// Trains, from the checkpoint if one exists, and writes the weights.
+pub fn train<C: Serialize + DeserializeOwned>(
+    options: &TrainOptions,
+    lesson: &Lesson<C>,
+    learner: &mut dyn Learner<C>,
+) -> Result<()> {
+    let path = options.checkpoint();
+    let described = lesson.describe()?;
+    let before = Checkpoint::of_run(&path, &described)?;
+    let mut optimizer = DenseOptimizer::new(named(&lesson.parameters)?)?;
+    let mut seconds_before = 0.0;
+    if let Some(checkpoint) = &before {
+        optimizer.restore(checkpoint)?;
+        learner.restore(checkpoint)?;
+        seconds_before = checkpoint.json(SECONDS)?;
+    }
+    let first = before.as_ref().map_or(0, |checkpoint| checkpoint.step);
+    let steps = lesson.plan.steps;
+    let mut run = RivalRun {
+        lesson,
+        learner,
+        optimizer,
+        described,
+        checkpoint: &path,
+        log: Log::open(&options.log(), first)?,
+        metrics: Vec::new(),
+        seconds_before,
+        began: Instant::now(),
+    };
+    let mut progress = Progress::new(first, Some(steps), "examples")?;
+    if before.is_none() {
+        run.measure(&mut progress)?;
+    } else {
+        progress.say(&format!("continuing at step {first} of '{}'", path.display()));
+    }
+    let TrainOptions { checkpoint_every, stop_after, .. } = *options;
+    let pace = Pace { checkpoint_every, stop_after };
+    match training::train(&mut run, first..steps, pace, &mut progress)? {
+        End::Stopped(done) => {
+            say(format_args!(
+                "stopped at step {done}; the same command continues from the checkpoint"
+            ));
+            Ok(())
+        }
+        End::Complete(_) => run.finish(&options.out),
+    }
+}
+
+/// Named numbers.
+pub type Metrics = Vec<(&'static str, f64)>;
+
+/// A model that learns a lesson.
+pub trait Learner<C> {
+    /// The loss of a step, on the examples that it draws.
+    fn loss(&mut self, step: &mut TrainingStep<'_, C>) -> Result<Tensor>;
+
+    /// Metrics on held-out examples; the first is the loss.
+    fn measure(&mut self, lesson: &Lesson<C>) -> Result<Metrics>;
+
+    /// Stores in a checkpoint the state that later steps depend on, except the parameters.
+    fn save(&self, _checkpoint: &mut Checkpoint) -> Result<()> {
+        Ok(())
+    }
+
+    /// Restores the state that [`Self::save`] stored.
+    fn restore(&mut self, _checkpoint: &Checkpoint) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A step of a training run.
+pub struct TrainingStep<'a, C> {
+    /// The run.
+    pub lesson: &'a Lesson<C>,
+    /// The number of the step, from 0.
+    pub index: u64,
+    /// Draws the examples.
+    pub rng: Xoshiro256PlusPlus,
+}
+
+impl<'a, C> TrainingStep<'a, C> {
+    /// `count` random studies from the training set.
+    pub fn sample(&mut self, count: usize) -> Vec<&'a Study> {
+        self.lesson.studies.sample(count, &mut self.rng)
+    }
+}
+
+/// The configuration, data and parameters of a training run.
+pub struct Lesson<C> {
+    /// The rival's name.
+    rival: &'static str,
+    /// The sizes of its networks.
+    pub config: C,
+    /// The optimisation schedule.
+    pub plan: Plan,
+    /// The data.
+    pub studies: Studies,
+    /// The device of the networks.
+    pub device: Device,
+    /// The trained parameters.
+    pub parameters: VarMap,
+    /// The seed of the initial parameters and of the sampling of examples.
+    pub seed: u64,
+    /// Converts the trained parameters to the form used in play.
+    pub finish: fn(RivalWeights) -> Result<RivalWeights>,
+    /// Claims on the run's files, held as long as it trains.
+    _claims: Vec<Claim>,
+}
+
+impl<C: Serialize + DeserializeOwned> Lesson<C> {
+    /// Reads the data and chooses sizes and plan from the options, the document's values and those
+    /// of the small preset.
+    pub fn read(
+        rival: &'static str,
+        options: &TrainOptions,
+        document: (C, Plan),
+        small: (C, Plan),
+    ) -> Result<Self> {
+        let (config, plan) = options.sizes_and_plan(document, small)?;
+        let device = options.device.device().context("--device")?;
+        let _claims = options.claim()?;
+        Ok(Self {
+            rival,
+            config,
+            plan,
+            studies: Studies::read(&options.data)?,
+            device,
+            parameters: VarMap::new(),
+            seed: options.seed,
+            finish: Ok,
+            _claims,
+        })
+    }
+
+    /// The builder from which networks take their parameters.
+    pub fn vb(&self) -> VarBuilder<'static> {
+        first_parameters(&self.parameters, self.seed, &self.device)
+    }
+
+    /// A description of the run, which must be the same when it is resumed.
+    pub fn describe(&self) -> Result<String> {
+        let Self { rival, config, plan, studies, seed, .. } = self;
+        Ok(serde_json::to_string(&json!({
+            "rival": rival,
+            "config": config,
+            "batch": plan.batch,
+            "steps": plan.steps,
+            "learning_rate": plan.learning_rate,
+            "weight_decay": plan.weight_decay,
+            "seed": seed,
+            "data": studies.files,
+        }))?)
+    }
+
+    /// The trained weights, with the training time in seconds and the last metrics.
+    pub fn weights(&self, seconds: f64, metrics: &Metrics) -> Result<RivalWeights> {
+        let mut training: Value = serde_json::from_str(&self.describe()?)?;
+        training["seconds"] = seconds.round().into();
+        training["trainer"] = concat!("azimuth-rivals ", env!("CARGO_PKG_VERSION")).into();
+        let metadata = Metadata {
+            rival: self.rival.to_owned(),
+            config: serde_json::to_value(&self.config)?,
+            training,
+            metrics: metrics.iter().map(|&(name, value)| (name.to_owned(), json!(value))).collect(),
+        };
+        let tensor =
+            |(name, variable): (String, Var)| Ok((name, variable.to_device(&Device::Cpu)?));
+        let tensors = named(&self.parameters)?.into_iter().map(tensor).collect::<Result<_>>()?;
+        Ok(RivalWeights { metadata, tensors })
+    }
+}
+
+/// A rival's run.
+struct RivalRun<'a, C> {
+    lesson: &'a Lesson<C>,
+    learner: &'a mut dyn Learner<C>,
+    optimizer: DenseOptimizer,
+    /// The description of the run in its checkpoint.
+    described: String,
+    checkpoint: &'a Path,
+    log: Log,
+    /// The last metrics; empty if nothing was measured since the run was resumed.
+    metrics: Metrics,
+    /// Training time in seconds before the run was resumed.
+    seconds_before: f64,
+    began: Instant,
+}
+
+impl<C: Serialize + DeserializeOwned> RivalRun<'_, C> {
+    /// Measures metrics and logs them.
+    fn measure(&mut self, progress: &mut Progress) -> Result<()> {
+        let Since { step, losses, .. } = progress.since_last()?;
+        self.metrics = self.learner.measure(self.lesson)?;
+        let loss = losses.first().map(|&(_, loss)| loss);
+        let seconds = self.seconds().round();
+        let mut line = json!({"step": step, "seconds": seconds, "training_loss": loss});
+        for &(name, value) in &self.metrics {
+            line[name] = value.into();
+        }
+        let words = self.metrics.iter().map(|(name, value)| format!("{name} {value:.4}"));
+        progress.say(&format!("step {step}: {}", words.collect::<Vec<_>>().join(", ")));
+        self.log.add(&line)
+    }
+
+    /// Total training time of the run in seconds.
+    fn seconds(&self) -> f64 {
+        self.seconds_before + self.began.elapsed().as_secs_f64()
+    }
+
+    /// Writes the weights and removes the checkpoint.
+    fn finish(mut self, out: &Path) -> Result<()> {
+        if self.metrics.is_empty() {
+            self.metrics = self.learner.measure(self.lesson)?;
+        }
+        let weights = self.lesson.weights(self.seconds(), &self.metrics)?;
+        (self.lesson.finish)(weights)?.write(out)?;
+        Checkpoint::remove(self.checkpoint)
+    }
+}
+
+/// Number of measurements in a run.
+const MEASUREMENTS: u64 = 10;
+
+impl<C: Serialize + DeserializeOwned> Run for RivalRun<'_, C> {
+    fn step(&mut self, index: u64, _: &mut Progress) -> Result<Learnt> {
+        let Self { lesson, .. } = *self;
+        let plan = lesson.plan;
+        // A seed for each step, so that a resumed run draws the same examples.
+        let rng = Xoshiro256PlusPlus::seed_from_u64(lesson.seed.wrapping_add(index << 16));
+        let loss = self.learner.loss(&mut TrainingStep { lesson, index, rng })?;
+        let gradients = loss.backward()?;
+        let step = plan.schedule().step(index);
+        let step = step.clipped(plan.clip, || self.optimizer.squared_gradient(&gradients))?;
+        self.optimizer.step(&gradients, step)?;
+        Ok(Learnt { examples: plan.batch, losses: vec![("loss", loss.to_dtype(DType::F32)?)] })
+    }
+
+    fn after_step(&mut self, done: u64, progress: &mut Progress) -> Result<()> {
+        let steps = self.lesson.plan.steps;
+        if done == steps || done.is_multiple_of(steps.div_ceil(MEASUREMENTS)) {
+            progress.pause(|progress| self.measure(progress))?;
+        }
+        Ok(())
+    }
+
+    fn save(&mut self, done: u64) -> Result<()> {
+        let state = self.optimizer.state().collect();
+        let mut checkpoint = Checkpoint::new(done, self.described.clone(), state);
+        checkpoint.insert_json(SECONDS, &self.seconds())?;
+        self.learner.save(&mut checkpoint)?;
+        checkpoint.write(self.checkpoint)
+    }
+}
+
+/// Parameters by name.
+pub fn named(parameters: &VarMap) -> Result<BTreeMap<String, Var>> {
+    let parameters = parameters.data().lock().map_err(|_| anyhow!("parameters are lost"))?;
+    Ok(parameters.iter().map(|(name, variable)| (name.clone(), variable.clone())).collect())
+}

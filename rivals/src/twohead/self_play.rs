@@ -5,17 +5,17 @@
 
 use std::collections::VecDeque;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result, ensure};
 use azimuth_chess::position::{Position, fen_of};
 use azimuth_search::{Value, terminal_value};
-use cozy_chess::{Board, Color, Move};
+use cozy_chess::{Board, Move};
 use rand::distr::Distribution;
 use rand::distr::weighted::WeightedIndex;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-use super::model::TwoHeadNetwork;
-use crate::board::moves::{board_of, move_of, text_of};
+use super::TwoHeadNetwork;
+use crate::board::{as_double, as_text, for_side};
 use crate::monte_carlo::{PolicyValue, Tree};
 use crate::studies::Study;
 
@@ -31,45 +31,34 @@ const LONGEST: usize = 200;
 /// Simulations for each move. The document uses ten; here the evaluation of the root counts as one.
 const SIMULATIONS: u32 = 16;
 
-/// A position from self-play.
+/// A position from self-play, and the move that was played in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(into = "ExperienceText", try_from = "ExperienceText")]
 pub struct Experience {
     /// The position.
+    #[serde(with = "as_text")]
     pub board: Board,
-    /// The distribution of the search's visits over moves; the shares sum to 1.
-    pub policy: Vec<(Move, f32)>,
+    #[serde(with = "as_text")]
+    played: Move,
+    /// The moves that the search visited.
+    visited: Vec<Visited>,
     /// For White: the mean of the search's value and the game's outcome, in [-1, 1].
+    #[serde(with = "as_double")]
     pub value: f32,
 }
 
-/// An [`Experience`] in a checkpoint, with doubles, which JSON restores exactly.
-#[derive(Serialize, Deserialize)]
-struct ExperienceText {
-    board: String,
-    policy: Vec<(String, f64)>,
-    value: f64,
+/// A move and the number of its visits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Visited {
+    #[serde(with = "as_text")]
+    mv: Move,
+    visits: u32,
 }
 
-impl From<Experience> for ExperienceText {
-    fn from(experience: Experience) -> Self {
-        let share = |&(mv, share): &(Move, f32)| (mv.to_string(), share.into());
-        Self {
-            board: text_of(&experience.board),
-            policy: experience.policy.iter().map(share).collect(),
-            value: experience.value.into(),
-        }
-    }
-}
-
-impl TryFrom<ExperienceText> for Experience {
-    type Error = anyhow::Error;
-
-    fn try_from(text: ExperienceText) -> Result<Self> {
-        let board = board_of(&text.board)?;
-        let share = |(mv, share): &(String, f64)| Ok((move_of(mv, &board)?, *share as f32));
-        let policy = text.policy.iter().map(share).collect::<Result<_>>()?;
-        Ok(Self { board, policy, value: text.value as f32 })
+impl Experience {
+    /// The distribution of the search's visits over moves; the shares sum to 1.
+    pub fn policy(&self) -> Vec<(Move, f32)> {
+        let all = self.visited.iter().map(|visited| visited.visits).sum::<u32>() as f32;
+        self.visited.iter().map(|visited| (visited.mv, visited.visits as f32 / all)).collect()
     }
 }
 
@@ -80,44 +69,34 @@ pub struct SelfPlay {
     kept: VecDeque<Experience>,
 }
 
+/// A game. A checkpoint has its start and its positions with their moves.
 #[derive(Clone, Serialize, Deserialize)]
-#[serde(into = "RunningGameText", try_from = "RunningGameText")]
+#[serde(into = "SavedGame", try_from = "SavedGame")]
 struct RunningGame {
     /// FEN of the first position.
     start: String,
-    moves: Vec<Move>,
     position: Position,
     so_far: Vec<Experience>,
 }
 
-/// A [`RunningGame`] in a checkpoint; the position is recomputed from the moves.
-#[derive(Serialize, Deserialize)]
-struct RunningGameText {
-    start: String,
-    moves: Vec<String>,
-    so_far: Vec<Experience>,
-}
+type SavedGame = (String, Vec<Experience>);
 
-impl From<RunningGame> for RunningGameText {
+impl From<RunningGame> for SavedGame {
     fn from(game: RunningGame) -> Self {
-        let RunningGame { start, moves, so_far, .. } = game;
-        Self { start, moves: moves.iter().map(Move::to_string).collect(), so_far }
+        (game.start, game.so_far)
     }
 }
 
-impl TryFrom<RunningGameText> for RunningGame {
-    type Error = anyhow::Error;
+impl TryFrom<SavedGame> for RunningGame {
+    type Error = Error;
 
-    fn try_from(text: RunningGameText) -> Result<Self> {
-        let RunningGameText { start, moves, so_far } = text;
+    fn try_from((start, so_far): SavedGame) -> Result<Self> {
         let mut position = Position::from_fen(&start)?;
-        let play = |mv: &String| {
-            let mv = move_of(mv, position.board())?;
-            position.play(mv);
-            Ok(mv)
-        };
-        let moves = moves.iter().map(play).collect::<Result<_>>()?;
-        Ok(Self { start, moves, position, so_far })
+        for &Experience { played, .. } in &so_far {
+            ensure!(position.board().is_legal(played), "checkpoint: illegal move {played}");
+            position.play(played);
+        }
+        Ok(Self { start, position, so_far })
     }
 }
 
@@ -180,7 +159,7 @@ impl RunningGame {
             let start = fen_of(board);
             let position = Position::from_fen(&start)?;
             if terminal_value(position.board(), 0, &[]).is_none() {
-                return Ok(Self { start, moves: Vec::new(), position, so_far: Vec::new() });
+                return Ok(Self { start, position, so_far: Vec::new() });
             }
         }
     }
@@ -190,16 +169,16 @@ impl RunningGame {
     fn play(&mut self, tree: &Tree, rng: &mut impl Rng) -> Result<bool> {
         let visited = tree.root_moves().into_iter().filter(|&(_, visits, _)| visits > 0);
         let visited: Vec<_> = visited.collect();
-        let all = visited.iter().map(|(_, visits, _)| visits).sum::<u32>() as f32;
-        let policy = visited.iter().map(|&(mv, visits, _)| (mv, visits as f32 / all)).collect();
         let drawn = WeightedIndex::new(visited.iter().map(|(_, visits, _)| visits))?.sample(rng);
+        let played = visited[drawn].0;
         let board = self.position.board().clone();
+        let all = visited.iter().map(|(_, visits, _)| visits).sum::<u32>() as f32;
         let found =
             visited.iter().map(|&(_, visits, value)| visits as f32 / all * value).sum::<f32>();
-        let found = if board.side_to_move() == Color::White { found } else { -found };
-        self.so_far.push(Experience { board, policy, value: found / 2.0 });
-        self.position.play(visited[drawn].0);
-        self.moves.push(visited[drawn].0);
+        let value = for_side(board.side_to_move(), found) / 2.0;
+        let visited = visited.into_iter().map(|(mv, visits, _)| Visited { mv, visits }).collect();
+        self.so_far.push(Experience { board, played, visited, value });
+        self.position.play(played);
         let (board, history) = (self.position.board(), self.position.history());
         let end = terminal_value(board, self.so_far.len() as u32, history);
         let Some(end) = end.or_else(|| (self.so_far.len() >= LONGEST).then_some(Value::DRAW))
@@ -208,7 +187,7 @@ impl RunningGame {
         };
         if end != Value::DRAW {
             // The side to move is mated.
-            let of_white = if board.side_to_move() == Color::White { -1.0 } else { 1.0 };
+            let of_white = for_side(board.side_to_move(), -1.0);
             self.so_far.iter_mut().for_each(|experience| experience.value += of_white / 2.0);
         }
         Ok(true)
@@ -252,7 +231,7 @@ mod tests {
         games.play(&network, &starts, &mut rng)?;
         others.play(&network, &starts, &mut other_rng)?;
         assert_eq!(serde_json::to_string(&games)?, serde_json::to_string(&others)?);
-        let broken = text.replace("\"start\":\"", "\"start\":\"9");
+        let broken = text.replace("\"played\":\"", "\"played\":\"h");
         assert!(serde_json::from_str::<SelfPlay>(&broken).is_err());
         Ok(())
     }

@@ -116,6 +116,7 @@ impl Deepening for MainSearch<'_> {
             return Err(error);
         }
         self.expected = lines.iter().map(|line| line.score).collect();
+        self.thread.line_before = lines.first().map_or_else(Vec::new, |line| line.pv.clone());
         self.move_soft_limit(depth, &lines);
         let complete = lines.len() == self.multipv();
         let reports = lines.into_iter().map(|line| self.report(depth, line)).collect();

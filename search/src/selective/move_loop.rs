@@ -44,9 +44,9 @@ const MAX_FAILED_MOVES: usize = 32;
 impl SearchThread<'_> {
     /// Searches the moves of a node and returns its score.
     pub fn search_moves(&mut self, board: &Board, node: Node, info: &NodeInfo) -> Score {
-        let table_move = info.entry.and_then(|entry| entry.mv);
+        let first_move = self.first_move(node.ply, info.entry);
         let here = &mut self.stack[node.ply];
-        let mut picker = MovePicker::new(Kind::Any, table_move, &mut here.moves);
+        let mut picker = MovePicker::new(Kind::Any, first_move, &mut here.moves);
         let mut failed = std::mem::take(&mut here.failed);
         failed.clear();
         let score = self.search_in_order(board, node, info, &mut picker, &mut failed);

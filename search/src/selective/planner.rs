@@ -83,6 +83,11 @@ impl Selective {
         thread.error.take().map_or_else(|| Ok(to_value(score)), Err)
     }
 
+    /// Sets the maximum depth, in plies, of later searches whose limits name none.
+    pub fn set_default_depth(&mut self, depth: u32) {
+        self.default_depth = depth;
+    }
+
     /// Sets the tablebases that later searches probe.
     pub fn set_tablebases(&mut self, tablebases: Option<Arc<Tablebases>>) {
         self.tablebases = tablebases;

@@ -80,6 +80,21 @@ fn techniques_that_only_order_and_cut_change_no_score() -> Result<()> {
 }
 
 #[test]
+fn without_a_table_a_stopped_iteration_prefers_no_worse_move() -> Result<()> {
+    let root = Position::from_fen(FENS[2])?;
+    let mut planner = planner(Parts::only(&[]), 1)?;
+    let before = search(&mut planner, &root, to_depth(3))?;
+    let only_best = Limits { search_moves: vec![before.pv[0]], ..to_depth(4) };
+    let known = search(&mut planner, &root, only_best)?.value;
+    for more in (50..4000).step_by(150) {
+        let nodes = Some(before.nodes + more);
+        let found = search(&mut planner, &root, Limits { nodes, ..Limits::default() })?;
+        assert!(found.depth != 4 || found.value >= known, "{more}: {:?}", found.value);
+    }
+    Ok(())
+}
+
+#[test]
 fn mates_are_found_and_exact_whatever_is_left_out() -> Result<()> {
     for (fen, mate) in [
         ("6k1/5ppp/8/8/8/8/8/K2R4 w - - 99 80", 1),

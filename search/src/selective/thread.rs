@@ -179,6 +179,8 @@ pub struct SearchThread<'a> {
     /// Depth of the iteration, in plies, and its finished lines (MultiPV).
     pub iteration: u32,
     pub finished_lines: usize,
+    /// The principal variation of the last iteration.
+    pub line_before: Vec<Move>,
     /// The best root move of the iteration; `None` until a move exceeds the window's lower bound.
     pub best: Option<RootLine>,
     /// The results for the root moves in this iteration.
@@ -214,6 +216,7 @@ impl<'a> SearchThread<'a> {
             seldepth: 0,
             iteration: 0,
             finished_lines: 0,
+            line_before: Vec::new(),
             best: None,
             searched: Vec::new(),
             root_nodes: Vec::new(),
@@ -306,6 +309,17 @@ impl<'a> SearchThread<'a> {
         let left = 100usize.saturating_sub(board.halfmove_clock().into());
         let entry = self.shared.table.probe(board.hash(), ply)?;
         plies_to_mate(entry.score).is_none_or(|plies| plies <= ply + left).then_some(entry)
+    }
+
+    /// The move to search first: that of the table entry; without a table, that of the last
+    /// iteration's principal variation.
+    pub fn first_move(&self, ply: usize, entry: Option<Entry>) -> Option<Move> {
+        if self.has(Part::TranspositionTable) {
+            return entry?.mv;
+        }
+        let mut line = self.stack.iter().zip(&self.line_before).take(ply);
+        let follows = line.all(|(made, mv)| made.moved.is_some_and(|made| made.mv == *mv));
+        self.line_before.get(ply).copied().filter(|_| follows)
     }
 
     /// Stores an entry in the transposition table.
