@@ -7,8 +7,9 @@ use azimuth_cli::print_line;
 use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 
-use crate::games::record::{GameRecord, Name, read_files};
+use crate::games::{GameRecord, Name, read_files};
 use crate::rating;
+use crate::settings::RecordedSettings;
 
 /// A high zstd level: the file is written once and read often.
 const COMPRESSION: i32 = 19;
@@ -34,38 +35,41 @@ pub fn run(arguments: &Adopt) -> Result<()> {
     // The output may be one of the inputs, so all games are read before it is replaced.
     check_output(&arguments.out, &[])?;
     let games = read_files(&arguments.files)?.into_iter();
-    let games: Vec<GameRecord> = games.map(|game| adopted(game, &arguments.known)).collect();
+    let games = games.map(|game| adopted(game, &arguments.known)).collect::<Result<Vec<_>>>()?;
     for (name, _) in &arguments.known {
         let plays = |game: &GameRecord| [&game.white, &game.black].iter().any(|p| &p.name == name);
         ensure!(games.iter().any(plays), "--known {name}: no game of that player");
     }
-    let text: String = games.iter().map(GameRecord::to_pgn).collect();
+    let text = games.iter().map(GameRecord::to_pgn).collect::<Result<Vec<_>>>()?.concat();
     let bytes = match arguments.out.extension().is_some_and(|extension| extension == "zst") {
-        true => zstd::encode_all(text.as_bytes(), COMPRESSION).context("zstd")?,
-        false => text.into_bytes(),
+        true => zstd::encode_all(text.as_slice(), COMPRESSION).context("zstd")?,
+        false => text,
     };
     replace_file(&arguments.out, &bytes)?;
     print_line(format_args!("{} games in '{}'", games.len(), arguments.out.display()))?;
     Ok(())
 }
 
-fn adopted(game: GameRecord, known: &[(String, f64)]) -> GameRecord {
+fn adopted(game: GameRecord, known: &[(String, f64)]) -> Result<GameRecord> {
     let player = |player: Name| {
         let elo = known.iter().find(|(name, _)| *name == player.name).map(|&(_, elo)| elo);
         Name { elo: elo.or(player.elo), ..player }
     };
-    let timed = [&game.white, &game.black].iter().any(|player| player.settings.contains("tc="));
+    let has_clock = |player: &Name| -> Result<bool> {
+        Ok(RecordedSettings::read(&player.settings)?.limit.clock.is_some())
+    };
+    let timed = has_clock(&game.white)? || has_clock(&game.black)?;
     let moves = game.moves.into_iter().map(|mut mv| {
         mv.evaluation = None;
         mv.time = mv.time.filter(|_| timed);
         mv
     });
-    GameRecord {
+    Ok(GameRecord {
         white: player(game.white),
         black: player(game.black),
         moves: moves.collect(),
         ..game
-    }
+    })
 }
 
 #[cfg(test)]

@@ -11,9 +11,9 @@ use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 use plotters::prelude::SeriesLabelPosition;
 
-use crate::elo::settings::{TimeControl, Words};
-use crate::games::record::{GameRecord, Name, read_files, termination};
+use crate::games::{GameRecord, read_files, termination};
 use crate::plot::{Axes, Series, draw};
+use crate::settings::{RecordedSettings, TimeControl};
 
 /// Number of moves plotted per game, and number of moves between two intervals.
 const DRAWN_MOVES: usize = 80;
@@ -52,8 +52,8 @@ pub fn run(arguments: &Clock) -> Result<()> {
     let mut clocks: BTreeMap<String, Used> = BTreeMap::new();
     for game in read_files(&arguments.files)? {
         for (player, is_white) in [(&game.white, true), (&game.black, false)] {
-            if let Some((words, control)) = time_control(player)? {
-                let key = format!("{} {words}", player.name);
+            if let Some(control) = RecordedSettings::read(&player.settings)?.limit.clock {
+                let key = format!("{} {control}", player.name);
                 clocks.entry(key).or_default().add(&game, is_white, control);
             }
         }
@@ -79,13 +79,6 @@ pub fn run(arguments: &Clock) -> Result<()> {
     };
     let series: Vec<Series> = clocks.iter().map(|(player, clock)| clock.series(player)).collect();
     replace_file(out, draw(&axes, &series)?.as_bytes())
-}
-
-/// A player's time control, as text and parsed.
-fn time_control(player: &Name) -> Result<Option<(String, TimeControl)>> {
-    let Some(text) = Words::of(&player.settings)?.take_text("tc") else { return Ok(None) };
-    let control = TimeControl::parse(&text)?;
-    Ok(Some((text, control)))
 }
 
 impl Used {
@@ -116,32 +109,31 @@ impl Used {
 
     fn series(&self, name: &str) -> Series {
         let percent = |left: f64| 100.0 * left / self.base.as_secs_f64();
-        let (mut points, mut intervals) = (Vec::new(), Vec::new());
+        let mut series = Series::new(name, Vec::new());
         for (number, left) in (1u32..).zip(&self.left).take(DRAWN_MOVES) {
             let seconds = left.iter().map(Duration::as_secs_f64);
             let mean = seconds.clone().sum::<f64>() / left.len() as f64;
-            points.push((f64::from(number), percent(mean)));
+            series.points.push((f64::from(number), percent(mean)));
             if number.is_multiple_of(BETWEEN_INTERVALS) {
                 let ends = [seconds.clone().fold(f64::MAX, f64::min), seconds.fold(0.0, f64::max)];
-                intervals.push((f64::from(number), ends.map(percent)));
+                series.intervals.push((f64::from(number), ends.map(percent)));
             }
         }
-        Series { name: name.to_owned(), points, intervals }
+        series
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use anyhow::Context;
+    use cozy_chess::{Move, Square};
 
     use super::*;
-    use crate::games::record::PlayedMove;
+    use crate::games::{Name, PlayedMove};
 
     #[test]
     fn clocks_run_by_move_and_gain_their_increments() -> Result<()> {
-        let player = |tc: &str| Name { settings: format!("engine=x tc={tc}"), ..Name::default() };
         let mv = |milliseconds| PlayedMove {
-            san: String::new(),
+            mv: Move { from: Square::A1, to: Square::A2, promotion: None },
             evaluation: None,
             depth: None,
             time: Some(Duration::from_millis(milliseconds)),
@@ -150,11 +142,10 @@ mod tests {
             opening: "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1".to_owned(),
             moves: [300, 600, 200, 50].map(mv).into(),
             termination: termination::TIME_FORFEIT.to_owned(),
-            ..GameRecord::between(player("1+0.1"), player("2+0"), Outcome::BlackWins)
+            ..GameRecord::between(Name::default(), Name::default(), Outcome::BlackWins)
         };
-        let (_, control) = time_control(&game.white)?.context("a clock")?;
         let mut white = Used::default();
-        white.add(&game, true, control);
+        white.add(&game, true, TimeControl::parse("1+0.1")?);
         // Black moves first: White's are the second and the fourth.
         let ms = Duration::from_millis;
         assert_eq!((white.used, white.longest), (ms(650), ms(600)));
@@ -164,7 +155,6 @@ mod tests {
         let points = white.series("w").points.into_iter();
         let rounded: Vec<(f64, f64)> = points.map(|(mv, left)| (mv, left.round())).collect();
         assert_eq!(rounded, [(1.0, 50.0), (2.0, 55.0)]);
-        assert!(time_control(&Name::default())?.is_none());
         Ok(())
     }
 }

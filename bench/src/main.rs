@@ -10,6 +10,7 @@ mod plot;
 mod precision;
 mod rating;
 mod report;
+mod settings;
 mod speed;
 mod suite;
 mod tune;

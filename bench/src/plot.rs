@@ -10,6 +10,13 @@ pub struct Series {
     pub intervals: Vec<(f64, [f64; 2])>,
 }
 
+impl Series {
+    /// A line without intervals.
+    pub fn new(name: &str, points: Vec<(f64, f64)>) -> Self {
+        Self { name: name.to_owned(), points, intervals: Vec::new() }
+    }
+}
+
 /// The axes of a chart.
 pub struct Axes<'a> {
     pub title: &'a str,

@@ -86,13 +86,7 @@ impl PlayerSettings {
 
     fn read(text: &str) -> Result<Self> {
         let mut words = Words::split(text)?;
-        let limit = Limit {
-            depth: words.take("depth")?,
-            nodes: words.take("nodes")?,
-            move_time: words.take("movetime")?.map(Duration::from_millis),
-            clock: words.take_text("tc").map(|text| TimeControl::parse(&text)).transpose()?,
-            margin: words.take("margin")?.map_or(MARGIN, Duration::from_millis),
-        };
+        let mut limit = words.take_limit()?;
         let name = words.take_text("name");
         let elo = words.take("elo")?;
         let program = match words.take_text("cmd") {
@@ -103,19 +97,24 @@ impl PlayerSettings {
                 ensure!(limit.is_some(), "a limit is missing: depth, nodes, movetime or tc");
                 PlayerProgram::Uci(UciPlayer { command: command.into(), arguments, options })
             }
-            None => PlayerProgram::InProcess(Box::new(words.take_in_process(&limit)?)),
+            None => {
+                if !limit.is_some() {
+                    limit.depth = Some(BeamSettings::default().depth);
+                }
+                PlayerProgram::InProcess(Box::new(words.take_in_process(limit.depth)?))
+            }
         };
         words.all_taken()?;
         let elo = elo.or_else(|| program.limited_elo());
         Ok(Self { name, elo, program, limit })
     }
 
-    /// The settings that affect playing strength as words, without paths, for the record of a game.
-    /// `version` is the program's name and version.
+    /// The settings that affect playing strength as words, without paths, for the record of a game:
+    /// [`RecordedSettings`] reads them. `version` is the program's name and version.
     pub fn describe(&self, version: &str) -> String {
         let mut words = vec![word("engine", version)];
         match &self.program {
-            PlayerProgram::InProcess(azimuth) => words.extend(azimuth.words(&self.limit)),
+            PlayerProgram::InProcess(azimuth) => words.extend(azimuth.words()),
             PlayerProgram::Uci(UciPlayer { options, .. }) => words
                 .extend(options.iter().map(|(name, value)| word(&format!("option.{name}"), value))),
         }
@@ -124,9 +123,50 @@ impl PlayerSettings {
     }
 }
 
+/// The settings in a game's record. Names are not checked, because those of earlier versions may be
+/// gone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedSettings {
+    /// Azimuth's search; `None` for another engine.
+    pub planner: Option<PlannerKind>,
+    /// Width of the beam, and how it scores children.
+    pub width: Option<usize>,
+    pub verify: BeamVerify,
+    /// Techniques that are switched off.
+    pub without: Vec<String>,
+    /// Parameters with their values.
+    pub set: Vec<String>,
+    pub noise: f32,
+    pub limit: Limit,
+}
+
+impl RecordedSettings {
+    /// Reads the words of [`PlayerSettings::describe`].
+    pub fn read(text: &str) -> Result<Self> {
+        let read = || -> Result<Self> {
+            let mut words = Words::split(text)?;
+            let width = words.take("width")?;
+            // The record of a beam names its width and no planner.
+            let beam = width.is_some().then_some(PlannerKind::Beam);
+            let planner = words.take_text("planner").map(|name| named("planner", &name));
+            let verify = words.take_text("verify").map(|name| named("verify", &name));
+            Ok(Self {
+                planner: planner.transpose()?.or(beam),
+                width,
+                verify: verify.transpose()?.unwrap_or(BeamVerify::None),
+                without: words.take_list("without"),
+                set: words.take_list("set"),
+                noise: words.take("noise")?.unwrap_or(0.0),
+                limit: words.take_limit()?,
+            })
+        };
+        read().with_context(|| format!("settings '{text}'"))
+    }
+}
+
 impl InProcessPlayer {
     /// The settings as words, without paths.
-    fn words(&self, limit: &Limit) -> Vec<String> {
+    fn words(&self) -> Vec<String> {
         let Self { planner, planners, resources, noise, .. } = self;
         let PlannerSettings { beam, selective } = planners;
         let mut words = match planner {
@@ -150,9 +190,6 @@ impl InProcessPlayer {
         }
         if *noise > 0.0 {
             words.push(("noise", noise.to_string()));
-        }
-        if !limit.is_some() {
-            words.push(("depth", beam.depth.to_string()));
         }
         words.into_iter().map(|(key, value)| word(key, &value)).collect()
     }
@@ -218,11 +255,6 @@ impl Words {
         Self::split(&text.replace(',', " "))
     }
 
-    /// The words of a recorded player's settings.
-    pub fn of(settings: &str) -> Result<Self> {
-        Self::split(settings).with_context(|| format!("settings '{settings}'"))
-    }
-
     /// The text under `key`.
     pub fn take_text(&mut self, key: &str) -> Option<String> {
         self.0.remove(key)
@@ -248,6 +280,22 @@ impl Words {
         }
     }
 
+    /// The texts under `key`, which commas separate.
+    fn take_list(&mut self, key: &str) -> Vec<String> {
+        let text = self.take_text(key).unwrap_or_default();
+        text.split(',').filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    }
+
+    fn take_limit(&mut self) -> Result<Limit> {
+        Ok(Limit {
+            depth: self.take("depth")?,
+            nodes: self.take("nodes")?,
+            move_time: self.take("movetime")?.map(Duration::from_millis),
+            clock: self.take_text("tc").map(|text| TimeControl::parse(&text)).transpose()?,
+            margin: self.take("margin")?.map_or(MARGIN, Duration::from_millis),
+        })
+    }
+
     fn take_options(&mut self) -> BTreeMap<String, String> {
         let (mut options, mut others) = (BTreeMap::new(), BTreeMap::new());
         for (key, value) in std::mem::take(&mut self.0) {
@@ -260,7 +308,7 @@ impl Words {
         options
     }
 
-    fn take_in_process(&mut self, limit: &Limit) -> Result<InProcessPlayer> {
+    fn take_in_process(&mut self, depth: Option<u32>) -> Result<InProcessPlayer> {
         let usual = BeamSettings::default();
         let planner = match self.take_text("planner") {
             None => PlannerKind::Beam,
@@ -268,7 +316,7 @@ impl Words {
         };
         let parts = self.take_text("without").unwrap_or_default().parse().context("without")?;
         let parameters = self.take_text("set").unwrap_or_default().parse().context("set")?;
-        let depth = limit.depth.unwrap_or(usual.depth);
+        let depth = depth.unwrap_or(usual.depth);
         ensure!(depth > 0, "depth: expected at least 1");
         let noise = self.take("noise")?.unwrap_or(0.0);
         ensure!((0.0..=100.0).contains(&noise), "noise: expected 0 to 100");
@@ -370,6 +418,44 @@ fn seconds(text: &str) -> Result<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn recorded_settings_are_those_of_the_player() -> Result<()> {
+        for text in [
+            "width=5 depth=4 verify=quiescence threads=2",
+            "noise=0.5",
+            "planner=selective nodes=100 noise=1.25 tc=40/10+0.1",
+            "planner=selective movetime=10 without=late-move-reductions,delta-pruning set=lmr-base:80",
+        ] {
+            let player = PlayerSettings::parse(text)?;
+            let PlayerProgram::InProcess(azimuth) = &player.program else { bail!("{player:?}") };
+            let PlannerSettings { beam, selective } = azimuth.planners;
+            let is_beam = azimuth.planner == PlannerKind::Beam;
+            let recorded = RecordedSettings::read(&player.describe("Azimuth 0.1.0"))?;
+            assert_eq!(
+                recorded,
+                RecordedSettings {
+                    planner: Some(azimuth.planner),
+                    width: is_beam.then_some(beam.width),
+                    verify: if is_beam { beam.verify } else { BeamVerify::None },
+                    without: recorded.without.clone(),
+                    set: recorded.set.clone(),
+                    noise: azimuth.noise,
+                    limit: player.limit.clone(),
+                }
+            );
+            assert_eq!(recorded.without.join(","), selective.parts.to_string());
+            assert_eq!(recorded.set.join(","), selective.parameters.to_string());
+        }
+        // Another engine, and an earlier version of Azimuth.
+        let other = "engine='Stockfish 16' option.Hash=16 movetime=50";
+        assert_eq!(RecordedSettings::read(other)?.planner, None);
+        let earlier = "engine=x width=3 mode=tree without=gone,also-gone hash=16 depth=6";
+        let earlier = RecordedSettings::read(earlier)?;
+        assert_eq!(earlier.planner, Some(PlannerKind::Beam));
+        assert_eq!(earlier.without, ["gone", "also-gone"]);
+        Ok(())
+    }
 
     #[test]
     fn settings_are_read_and_described() -> Result<()> {

@@ -5,7 +5,6 @@ use std::thread;
 
 use anyhow::{Context, Result};
 use azimuth_chess::position::Position;
-use azimuth_chess::san::parse_move;
 use cozy_chess::{Color, Move};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -13,8 +12,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::elo::player::{Choice, Player, Situation};
 use crate::elo::roster::Roster;
-use crate::games::Evaluation;
-use crate::games::record::GameRecord;
+use crate::games::{Evaluation, GameRecord};
 
 /// A player's move in a position.
 #[derive(Clone, Debug)]
@@ -106,18 +104,16 @@ pub fn played(games: &[GameRecord], count: usize, seed: u64) -> Result<Vec<Decis
                 Color::White => &game.white.name,
                 Color::Black => &game.black.name,
             };
-            let mv = parse_move(&position, &played.san)
-                .with_context(|| format!("round {}", game.round))?;
             if played.evaluation.is_some() {
                 by_player.entry(name).or_default().push(Decision {
                     player: name.clone(),
                     position: position.clone(),
-                    mv,
+                    mv: played.mv,
                     evaluation: played.evaluation,
                     depth: played.depth,
                 });
             }
-            position.play(mv);
+            position.play(played.mv);
         }
     }
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);

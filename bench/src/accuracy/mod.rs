@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use crate::device::DeviceArguments;
 use crate::elo::book;
 use crate::elo::roster::Roster;
-use crate::elo::settings::{PlayerSettings, file_name};
-use crate::games::record;
+use crate::games::read_file;
+use crate::settings::{PlayerSettings, file_name};
 
 /// Judge moves with a strong engine: moves from games, or moves that players choose in given
 /// positions.
@@ -71,9 +71,7 @@ pub fn run(arguments: Accuracy) -> Result<()> {
     let (device, dtype) = arguments.device.open()?;
     let judges = Roster::assemble(vec![judge], &device, dtype)?;
     let (source, decisions) = match (games, positions) {
-        (Some(path), _) => {
-            (file_name(&path), decisions::played(&record::read_file(&path)?, count, seed)?)
-        }
+        (Some(path), _) => (file_name(&path), decisions::played(&read_file(&path)?, count, seed)?),
         (None, Some(path)) if !players.is_empty() => {
             let fens = book::openings(&path, count, seed)?;
             let roster = Roster::assemble(players, &device, dtype)?;

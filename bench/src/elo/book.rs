@@ -53,7 +53,7 @@ fn opening(line: &str) -> Result<String> {
         !castles_as_in_chess960(position.board()),
         "'{fen}': Chess960 castling; matches are standard chess"
     );
-    Ok(position.board().to_string())
+    Ok(position.fen(false))
 }
 
 #[cfg(test)]

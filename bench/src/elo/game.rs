@@ -6,13 +6,11 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use azimuth_chess::pgn::Outcome;
 use azimuth_chess::position::Position;
-use azimuth_chess::san::san_of_move;
 use cozy_chess::Color;
 
 use super::player::{Player, Situation};
-use super::settings::{Limit, Words};
-use crate::games::Evaluation;
-use crate::games::record::{PlayedMove, termination};
+use crate::games::{Evaluation, PlayedMove, termination};
+use crate::settings::{Limit, Words};
 
 /// A finished game.
 pub struct Finished {
@@ -91,7 +89,7 @@ pub fn play(start: &str, seats: [Seat<'_>; 2], adjudication: &Adjudication) -> R
             break (Outcome::win_of(!side), termination::RULES_INFRACTION, reason);
         };
         played.push(PlayedMove {
-            san: san_of_move(position.board(), mv),
+            mv,
             evaluation: choice.evaluation,
             depth: choice.depth,
             time: Some(choice.time),
@@ -219,8 +217,8 @@ mod tests {
     use azimuth_chess::position::STARTPOS;
 
     use super::super::player::Choice;
-    use super::super::settings::TimeControl;
     use super::*;
+    use crate::settings::TimeControl;
 
     const NO_LIMIT: Limit = Limit {
         depth: None,
@@ -309,7 +307,7 @@ mod tests {
             white.moves = vec![castling, "f1f8"].into_iter();
             let start = "8/k4p2/8/8/8/8/8/4K2R w K - 0 1";
             let finished = game(start, white, Script::new("a7a8 none"), &NO_LIMIT)?;
-            assert_eq!(finished.moves[0].san, "O-O");
+            assert_eq!(finished.moves[0].mv.to_string(), "e1h1");
             assert_eq!(finished.reason, "White makes an illegal move: f1f8");
         }
         Ok(())

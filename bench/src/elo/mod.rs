@@ -4,7 +4,6 @@ pub mod book;
 pub mod game;
 pub mod player;
 pub mod roster;
-pub mod settings;
 mod tournament;
 
 use std::ops::ControlFlow;
@@ -18,12 +17,12 @@ use clap::Args;
 use game::{Adjudication, DrawRule, ResignRule, Waited};
 use roster::Roster;
 use serde::Serialize;
-use settings::PlayerSettings;
 use tournament::{Played, Tournament, batches_csv};
 
 use crate::device::DeviceArguments;
-use crate::games::record::GameFile;
+use crate::games::GameFile;
 use crate::rating::{Sprt, Standings, Verdict, table};
+use crate::settings::PlayerSettings;
 
 /// Interval between progress lines.
 const PROGRESS: Duration = Duration::from_secs(30);

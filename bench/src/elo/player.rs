@@ -11,8 +11,8 @@ use azimuth_search::inference::Worker;
 use azimuth_search::{Control, Handicap, Limits, Planner, Value};
 use cozy_chess::Move;
 
-use super::settings::{InProcessPlayer, Limit, UciPlayer};
 use crate::games::Evaluation;
+use crate::settings::{InProcessPlayer, Limit, UciPlayer};
 
 /// The game so far, as passed to a player.
 pub struct Situation<'a> {

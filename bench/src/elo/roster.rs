@@ -15,10 +15,10 @@ use candle_core::{DType, Device};
 use sha2::{Digest, Sha256};
 
 use super::player::{InProcess, Player, Process};
-use super::settings::{InProcessPlayer, Limit, PlayerProgram, PlayerSettings};
 use crate::device::{notice, start_worker};
-use crate::games::record::Name;
+use crate::games::Name;
 use crate::plot::grouped;
+use crate::settings::{InProcessPlayer, Limit, PlayerProgram, PlayerSettings};
 
 /// Number of bytes of a weights file's hash in a game's record.
 const FINGERPRINT: usize = 4;

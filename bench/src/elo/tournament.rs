@@ -15,7 +15,7 @@ use crossbeam_channel::{Sender, bounded};
 use super::game::{self, Adjudication, Seat, Waited};
 use super::player::Player;
 use super::roster::{Participant, Roster};
-use crate::games::record::GameRecord;
+use crate::games::GameRecord;
 
 /// The schedule of a match.
 pub struct Tournament<'a> {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::Evaluation;
+use crate::settings::TimeControl;
 
 /// The content of a comment on the move before it.
 #[derive(Debug, PartialEq)]
@@ -48,12 +49,10 @@ fn evaluation(score: &str) -> Option<Evaluation> {
 pub fn settings(time_control: &str) -> Option<String> {
     match time_control.strip_suffix("/move") {
         Some(seconds) => {
-            let seconds: f64 = seconds.parse().ok()?;
-            Some(format!("movetime={}", (seconds * 1e3).round()))
+            let time = Duration::try_from_secs_f64(seconds.parse().ok()?).ok()?;
+            Some(format!("movetime={}", time.as_millis()))
         }
-        None => time_control
-            .starts_with(|c: char| c.is_ascii_digit())
-            .then(|| format!("tc={time_control}")),
+        None => TimeControl::parse(time_control).ok().map(|control| format!("tc={control}")),
     }
 }
 
@@ -88,7 +87,8 @@ mod tests {
         for (tag, words) in [
             ("0.05/move", Some("movetime=50")),
             ("10+0.1", Some("tc=10+0.1")),
-            ("40/10", Some("tc=40/10")),
+            ("40/10", Some("tc=40/10+0")),
+            ("40/7200:3600", None),
             ("-", None),
             ("?", None),
         ] {

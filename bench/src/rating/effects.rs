@@ -9,8 +9,8 @@ use std::f64::consts::LN_10;
 use anyhow::{Context, Result, ensure};
 use nalgebra::{DMatrix, DVector};
 
-use crate::elo::settings::Words;
-use crate::games::record::{GameRecord, Name};
+use crate::games::{GameRecord, Name};
+use crate::settings::RecordedSettings;
 
 /// Maximum number of Newton steps; convergence takes a handful.
 const STEPS: usize = 50;
@@ -73,16 +73,8 @@ const SET: &str = "set ";
 
 /// Marks of the techniques that a player leaves out and of the parameters that are set.
 fn marks(player: &Name) -> Result<BTreeSet<String>> {
-    let mut words = Words::of(&player.settings)?;
-    let mut list = |key: &str| words.take_text(key).unwrap_or_default();
-    let (without, set) = (list("without"), list("set"));
-    let names = |text: &str, before: &str| -> Vec<String> {
-        text.split(',')
-            .filter(|name| !name.is_empty())
-            .map(|name| format!("{before}{name}"))
-            .collect()
-    };
-    Ok(names(&without, "").into_iter().chain(names(&set, SET)).collect())
+    let RecordedSettings { without, set, .. } = RecordedSettings::read(&player.settings)?;
+    Ok(without.into_iter().chain(set.iter().map(|name| format!("{SET}{name}"))).collect())
 }
 
 /// Fits the coefficients, and returns them with their covariance.

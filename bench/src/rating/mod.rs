@@ -12,11 +12,12 @@ use anyhow::{Context, Result, bail};
 use azimuth_cli::print_line;
 use sprt::WithError;
 
-use crate::games::record::read_files;
+use crate::games::read_files;
 
 pub use effects::effects;
 pub use model::{Rating, Ratings};
 pub use sprt::{Sprt, Verdict};
+use standings::Results;
 pub use standings::{Player, Standings};
 
 /// Prints the ratings of all games in `files`, with players of `known` rating, or the effect of
@@ -68,6 +69,15 @@ pub fn table(standings: &Standings) -> String {
             elo(pairs.logistic_elo()),
             elo(pairs.normalized_elo()),
             pairs.0
+        );
+    }
+    if standings.repeated > 0 {
+        let all: u64 = standings.games.values().map(Results::games).sum();
+        let _ = writeln!(
+            text,
+            "{} of {all} games repeat another game of their players: the intervals are too narrow; \
+             play from more openings",
+            standings.repeated
         );
     }
     text

@@ -412,7 +412,7 @@ mod tests {
 
     use super::super::standings::Player;
     use super::*;
-    use crate::games::record;
+    use crate::games::read_file;
 
     fn standings(elos: &[Option<f64>], games: &[((usize, usize), [u64; 3])]) -> Standings {
         let players = elos.iter().enumerate();
@@ -541,7 +541,7 @@ mod tests {
     #[test]
     fn fastchess_rates_its_games_the_same() -> Result<()> {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/check-fastchess.pgn.zst");
-        let mut standings = Standings::of(&record::read_file(&path)?);
+        let mut standings = Standings::of(&read_file(&path)?);
         let names = ["azimuth", "Stockfish-1700"];
         let pairs = standings.pairs(names);
         assert_eq!(pairs.0, [32, 5, 44, 1, 18]);

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use anyhow::{Result, bail, ensure};
 
-use crate::elo::settings::Words;
+use crate::settings::Words;
 
 /// Replaces a count of zero, so that every score remains possible.
 const UNSEEN: f64 = 1e-3;

@@ -1,11 +1,12 @@
 //! Results between players, in games and in pairs.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use azimuth_chess::pgn::Outcome;
+use cozy_chess::Move;
 
 use super::sprt::Pentanomial;
-use crate::games::record::GameRecord;
+use crate::games::GameRecord;
 
 /// Games from one player's view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,6 +17,7 @@ pub struct Results {
 }
 
 /// The results of the games of one or more matches.
+#[derive(Default)]
 pub struct Standings {
     /// In the order of their first game.
     pub players: Vec<Player>,
@@ -25,6 +27,10 @@ pub struct Standings {
     /// Games whose partner in the pair has not been counted yet, by White, Black and opening:
     /// half-points of White.
     waiting: HashMap<(usize, usize, String), Vec<usize>>,
+    /// The different games: opening and moves.
+    different: HashSet<([usize; 2], String, Vec<Move>)>,
+    /// Number of games that repeat another game of the same players.
+    pub repeated: u64,
 }
 
 /// A player of the counted games.
@@ -37,7 +43,7 @@ pub struct Player {
 impl Standings {
     /// Counts `games`.
     pub fn of<'a>(games: impl IntoIterator<Item = &'a GameRecord>) -> Self {
-        let mut standings = Self::with(Vec::new(), BTreeMap::new());
+        let mut standings = Self::default();
         games.into_iter().for_each(|game| standings.add(game));
         standings
     }
@@ -53,6 +59,10 @@ impl Standings {
             Outcome::BlackWins => results.losses += 1,
             Outcome::Draw => results.draws += 1,
         }
+        let line = game.moves.iter().map(|played| played.mv).collect();
+        let players = [white.min(black), white.max(black)];
+        let is_new = self.different.insert((players, game.opening.clone(), line));
+        self.repeated += u64::from(!is_new);
         let points = game.outcome.white_half_points();
         let partner = self.waiting.get_mut(&(black, white, game.opening.clone()));
         match partner.and_then(Vec::pop) {
@@ -69,8 +79,9 @@ impl Standings {
     }
 
     /// Standings of games known only by their counts.
+    #[cfg(test)]
     pub fn with(players: Vec<Player>, games: BTreeMap<(usize, usize), Results>) -> Self {
-        Self { players, games, pairs: HashMap::new(), waiting: HashMap::new() }
+        Self { players, games, ..Self::default() }
     }
 
     fn player(&mut self, name: &str, elo: Option<f64>) -> usize {
@@ -152,8 +163,14 @@ impl Results {
 
 #[cfg(test)]
 mod tests {
+    use super::super::table;
     use super::*;
-    use crate::games::record::Name;
+    use crate::games::{Name, PlayedMove};
+
+    fn played(uci: &str) -> PlayedMove {
+        let mv = uci.parse().expect("a move");
+        PlayedMove { mv, evaluation: None, depth: None, time: None }
+    }
 
     fn game(white: &str, black: &str, opening: &str, outcome: Outcome) -> GameRecord {
         let name = |name: &str| Name { name: name.to_owned(), ..Name::default() };
@@ -191,5 +208,21 @@ mod tests {
         assert_eq!(standings.pairs(["a", "c"]), Pentanomial::default());
         assert_eq!(standings.between(0, 1), Results { wins: 4, draws: 1, losses: 1 });
         assert_eq!(standings.total(0), Results { wins: 5, draws: 1, losses: 1 });
+    }
+
+    #[test]
+    fn repeated_games_are_counted_and_told() {
+        let one = game("a", "b", "one", Outcome::Draw);
+        let other = GameRecord { moves: vec![played("e2e4")], ..one.clone() };
+        let reversed =
+            GameRecord { moves: other.moves.clone(), ..game("b", "a", "one", Outcome::Draw) };
+        let third =
+            GameRecord { moves: other.moves.clone(), ..game("a", "c", "one", Outcome::Draw) };
+        let all = [one, other, third];
+        assert!(!table(&Standings::of(&all)).contains("repeat"));
+        let standings = Standings::of(all.iter().chain([&reversed, &all[0]]));
+        assert_eq!(standings.repeated, 2);
+        let table = table(&standings);
+        assert!(table.contains("2 of 5 games repeat another game of their players"), "{table}");
     }
 }

@@ -1,11 +1,7 @@
 //! `azimuth-bench report`: renders the results in `bench/results/` as tables in the documents and
 //! as plots.
 
-mod documents;
-mod plots;
 mod results;
-mod rivals;
-mod sources;
 mod strength;
 mod tables;
 
@@ -15,11 +11,8 @@ use anyhow::{Context, Result, ensure};
 use azimuth_cli::print_line;
 use azimuth_network::replace_file::replace_file;
 use clap::Args;
-use documents::with_tables;
-use results::Results;
-use rivals::rivals_table;
-use sources::Kind;
-use strength::{Strength, effects_table, summary, variants_table};
+use results::{Kind, Results};
+use strength::{Strength, effects_table, rivals_table, summary, variants_table};
 
 use crate::wdl;
 
@@ -52,11 +45,8 @@ pub fn run(arguments: &ResultsReport) -> Result<()> {
     let rivals = of_kind(Kind::Rivals)?;
     let fits = wdl_fits(&results)?;
     let mut plots = vec![
-        (
-            "elo-by-depth.svg".to_owned(),
-            plots::elo_by_depth(&[false, true].map(|verified| strength.by_depth(verified)))?,
-        ),
-        ("speed-by-batch.svg".to_owned(), plots::speed_by_batch(&results.speeds)?),
+        ("elo-by-depth.svg".to_owned(), strength.plot_by_depth()?),
+        ("speed-by-batch.svg".to_owned(), tables::speed_by_batch(&results.speeds)?),
     ];
     for fit in &fits {
         plots.push((fit.plot_name(), fit.chart()?));
@@ -71,7 +61,7 @@ pub fn run(arguments: &ResultsReport) -> Result<()> {
         ("gauntlet", gauntlet.gauntlet_table(&players.shipped)),
         ("rivals", rivals_table(&results.rivals, &rivals, players)),
         ("effects", effects_table(&results.matches)?),
-        ("levels", limited.level_table()?),
+        ("levels", limited.level_table()),
         ("speed-summary", tables::speed_summary(&results.speeds)),
         ("encoders", tables::encoders(&results.speeds)),
         ("search", tables::searches(&results.speeds)),
@@ -98,6 +88,30 @@ pub fn run(arguments: &ResultsReport) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The end mark of every table.
+const END: &str = "<!-- report:end -->";
+
+/// `text` with each named table between `<!-- report:NAME -->` and the end mark. A table without a
+/// mark is skipped. Fails if a mark has no end or no table.
+fn with_tables(text: &str, tables: &[(&str, String)]) -> Result<String> {
+    const START: &str = "<!-- report:";
+    let (mut done, mut rest) = (String::new(), text);
+    while let Some(place) = rest.find(START) {
+        let (before, mark) = rest.split_at(place);
+        let (name, _) = mark[START.len()..].split_once(" -->").context("a report mark is open")?;
+        let (_, table) = tables
+            .iter()
+            .find(|(known, _)| *known == name)
+            .with_context(|| format!("no table is called '{name}'"))?;
+        let end = mark.find(END).with_context(|| format!("table '{name}': '{END}' is missing"))?;
+        done.push_str(before);
+        done.push_str(&format!("{START}{name} -->\n{table}{END}"));
+        rest = &mark[end + END.len()..];
+    }
+    done.push_str(rest);
+    Ok(done)
 }
 
 /// The fits of the chances to win, draw and lose to the games of a results folder.
@@ -128,6 +142,23 @@ mod tests {
             }
             assert!(fit.quality.brier < fit.before.brier);
             assert!(fit.quality.log_loss < fit.before.log_loss);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn tables_are_replaced_and_the_rest_stays() -> Result<()> {
+        let tables = [("a", "| 1 |\n".to_owned()), ("b", "| 2 |\n".to_owned())];
+        let text = "x\n<!-- report:b -->\nold\n<!-- report:end -->\ny\n";
+        let once = with_tables(text, &tables)?;
+        assert_eq!(once, "x\n<!-- report:b -->\n| 2 |\n<!-- report:end -->\ny\n");
+        assert_eq!(with_tables(&once, &tables)?, once);
+        for (text, part) in [
+            ("<!-- report:c -->\n<!-- report:end -->", "no table is called 'c'"),
+            ("<!-- report:a -->\n", "is missing"),
+        ] {
+            let error = with_tables(text, &tables).expect_err(text).to_string();
+            assert!(error.contains(part), "{error}");
         }
         Ok(())
     }

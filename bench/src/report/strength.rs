@@ -1,24 +1,24 @@
-//! Tables of matches.
+//! Tables of matches, and the plot of Elo by depth.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use anyhow::Result;
 use azimuth::uci::{Knowledge, Level};
-use azimuth_search::PlannerKind;
-use azimuth_search::names::named;
+use azimuth_search::BeamVerify;
+use azimuth_search::names::name_of;
+use plotters::prelude::SeriesLabelPosition;
 
-use super::results::Match;
-use super::sources::Kind;
+use super::results::{Kind, Match, Players, RivalResults, Tau};
 use super::tables::header;
-use crate::elo::settings::Words;
-use crate::games::record::{GameRecord, Name};
-use crate::plot::grouped;
+use crate::games::GameRecord;
+use crate::plot::{Axes, Series, draw, grouped};
 use crate::rating::{Player, Rating, Ratings, Standings, effects};
+use crate::settings::RecordedSettings;
 
 /// The paper's Table 2: depth, Elo of its small and base encoder (Stockfish 16, 50 ms per move,
 /// width 3, at least 600 games per cell).
-pub const PAPER: [(u32, [f64; 2]); 5] = [
+const PAPER: [(u32, [f64; 2]); 5] = [
     (2, [2067.0, 2115.0]),
     (3, [2282.0, 2318.0]),
     (4, [2388.0, 2433.0]),
@@ -26,37 +26,27 @@ pub const PAPER: [(u32, [f64; 2]); 5] = [
     (6, [2548.0, 2593.0]),
 ];
 
-/// A beam that scores children by their static evaluation.
-const NO_VERIFICATION: &str = "none";
+/// The paper's width.
+const WIDTH: usize = 3;
 
 /// Matches that are rated together.
-pub struct Strength<'a> {
-    own: Vec<&'a GameRecord>,
+pub struct Strength {
     standings: Standings,
-    ratings: Option<Ratings>,
-    /// Settings of Azimuth's beams by player index in the standings.
-    beams: BTreeMap<usize, Beam>,
+    ratings: Ratings,
+    /// The players that are Azimuth, by index in the standings.
+    azimuths: BTreeMap<usize, RecordedSettings>,
 }
 
-/// The search settings of a rated player of Azimuth.
-#[derive(Clone, PartialEq)]
-pub struct Beam {
-    pub width: usize,
-    pub depth: u32,
-    /// How children are scored; `none` is the paper's method.
-    pub verify: String,
-}
-
-impl<'a> Strength<'a> {
+impl Strength {
     /// Rates the matches of one kind.
-    pub fn of(matches: &'a [Match], kind: Kind) -> Result<Self> {
+    pub fn of(matches: &[Match], kind: Kind) -> Result<Self> {
         let rated = matches.iter().filter(|played| played.kind == kind);
-        Self::of_games(rated.flat_map(|played| &played.games).collect())
+        Self::of_games(&rated.flat_map(|played| &played.games).collect::<Vec<_>>())
     }
 
     /// Rates the levels of limited strength. The strongest is the selective search alone, whose
     /// games are among those of the beam.
-    pub fn of_levels(matches: &'a [Match], alone: &BTreeSet<String>) -> Result<Self> {
+    pub fn of_levels(matches: &[Match], alone: &BTreeSet<String>) -> Result<Self> {
         let is_rated = |kind: Kind, game: &GameRecord| match kind {
             Kind::Limited => true,
             Kind::Beam => [&game.white, &game.black].iter().any(|it| alone.contains(&it.name)),
@@ -65,36 +55,62 @@ impl<'a> Strength<'a> {
         let all = matches
             .iter()
             .flat_map(|played| played.games.iter().filter(move |game| is_rated(played.kind, game)));
-        Self::of_games(all.collect())
+        Self::of_games(&all.collect::<Vec<_>>())
     }
 
-    fn of_games(own: Vec<&'a GameRecord>) -> Result<Self> {
-        let standings = Standings::of(own.iter().copied());
-        let ratings = (!own.is_empty()).then(|| Ratings::of(&standings)).transpose()?;
-        let mut beams = BTreeMap::new();
-        for player in own.iter().flat_map(|game| [&game.white, &game.black]) {
-            if let Some((place, beam)) = standings.find(&player.name).zip(beam_of(player)?) {
-                beams.insert(place, beam);
+    fn of_games(games: &[&GameRecord]) -> Result<Self> {
+        let standings = Standings::of(games.iter().copied());
+        let ratings = Ratings::of(&standings)?;
+        let mut azimuths = BTreeMap::new();
+        for player in games.iter().flat_map(|game| [&game.white, &game.black]) {
+            let settings = RecordedSettings::read(&player.settings)?;
+            if let Some(place) = standings.find(&player.name).filter(|_| settings.planner.is_some())
+            {
+                azimuths.insert(place, settings);
             }
         }
-        Ok(Self { own, standings, ratings, beams })
+        Ok(Self { standings, ratings, azimuths })
     }
 
-    /// Ratings of the beam of width 3, with or without verification, shallowest first.
-    pub fn by_depth(&self, verified: bool) -> Vec<(u32, Rating)> {
-        self.paper_beams(verified)
-            .into_iter()
-            .map(|(beam, player)| (beam.depth, self.rating(player)))
-            .collect()
+    /// A plot of Elo by depth with 95% intervals, with and without verification, beside the paper's
+    /// values.
+    pub fn plot_by_depth(&self) -> Result<String> {
+        let curve = |name: &str, verified: bool| {
+            let mut line = Series::new(name, Vec::new());
+            for (depth, _, player) in self.paper_beams(verified) {
+                let Rating { elo, low, high, .. } = self.rating(player);
+                line.points.push((depth.into(), elo));
+                line.intervals.push((depth.into(), [low, high]));
+            }
+            line
+        };
+        let paper = |name: &str, size: usize| {
+            let points = PAPER.iter().map(|(depth, elos)| ((*depth).into(), elos[size]));
+            Series::new(name, points.collect())
+        };
+        let axes = Axes {
+            title: "Elo by depth, width 3 (Stockfish 16's UCI_Elo, 50 ms a move)",
+            x: "depth, plies",
+            y: "Elo",
+            logarithmic: false,
+            legend: SeriesLabelPosition::LowerRight,
+        };
+        let series = [
+            curve("Azimuth, verified", true),
+            curve("Azimuth, scored by the child's own embedding", false),
+            paper("paper, small", 0),
+            paper("paper, base", 1),
+        ];
+        draw(&axes, &series)
     }
 
     /// Ratings by depth, with or without verification, beside the paper's.
     pub fn depth_table(&self, verified: bool) -> String {
         let mut text = header(&format!("depth | {RATING} | paper: small | paper: base"));
-        for (Beam { depth, verify, .. }, player) in self.paper_beams(verified) {
-            let label = match verify.as_str() {
-                NO_VERIFICATION => depth.to_string(),
-                verify => format!("{depth}, verify {verify}"),
+        for (depth, verify, player) in self.paper_beams(verified) {
+            let label = match verify {
+                BeamVerify::None => depth.to_string(),
+                verify => format!("{depth}, verify {}", name_of(&verify)),
             };
             let paper = PAPER.iter().find(|(known, _)| *known == depth);
             let paper =
@@ -110,24 +126,22 @@ impl<'a> Strength<'a> {
     }
 
     /// Ratings of the levels of limited strength, weakest first.
-    pub fn level_table(&self) -> Result<String> {
-        let levels = self.levels()?.into_iter();
+    pub fn level_table(&self) -> String {
+        let levels = self.levels().into_iter();
         let rows = levels.map(|(level, player)| (level_label(&level), player));
-        Ok(self.ratings_table("search", rows.collect()))
+        self.ratings_table("search", rows.collect())
     }
 
     /// The players that are levels of limited strength, weakest first.
-    fn levels(&self) -> Result<Vec<(Level, usize)>> {
-        let mut levels: BTreeMap<usize, Level> = BTreeMap::new();
-        for player in self.own.iter().flat_map(|game| [&game.white, &game.black]) {
-            if let Some((place, level)) = self.player(&player.name).zip(level_of(player)?) {
-                levels.insert(place, level);
-            }
-        }
-        let mut levels: Vec<(Level, usize)> =
-            levels.into_iter().map(|(place, level)| (level, place)).collect();
+    fn levels(&self) -> Vec<(Level, usize)> {
+        let level = |(&player, found): (&usize, &RecordedSettings)| {
+            let RecordedSettings { planner, noise, limit, .. } = found;
+            let (planner, noise, nodes) = ((*planner)?, *noise, limit.nodes);
+            Some((Level { planner, nodes, noise, knowledge: Knowledge::NONE }, player))
+        };
+        let mut levels: Vec<(Level, usize)> = self.azimuths.iter().filter_map(level).collect();
         levels.sort_by(|a, b| self.rating(a.1).elo.total_cmp(&self.rating(b.1).elo));
-        Ok(levels)
+        levels
     }
 
     /// Ratings of all players whose rating is not given.
@@ -152,13 +166,13 @@ impl<'a> Strength<'a> {
 
     /// The beam of the paper's width at its greatest depth, with and without verification.
     fn deepest_beams(&self) -> Vec<Row> {
-        let row = |(Beam { width, depth, verify }, player): (Beam, usize)| match verify.as_str() {
-            NO_VERIFICATION => {
-                (format!("the beam as the paper has it, width {width}, depth {depth}"), player)
-            }
-            _ => (format!("the beam, width {width}, depth {depth}, verified"), player),
-        };
         let deepest = [true, false].into_iter().filter_map(|kind| self.paper_beams(kind).pop());
+        let row = |(depth, verify, player): (u32, BeamVerify, usize)| match verify {
+            BeamVerify::None => {
+                (format!("the beam as the paper has it, width {WIDTH}, depth {depth}"), player)
+            }
+            _ => (format!("the beam, width {WIDTH}, depth {depth}, verified"), player),
+        };
         deepest.map(row).collect()
     }
 
@@ -189,45 +203,25 @@ impl<'a> Strength<'a> {
         &self.standings.players[player].name
     }
 
-    /// Beams of the paper's width, 3, shallowest first.
-    fn paper_beams(&self, verified: bool) -> Vec<(Beam, usize)> {
-        self.rated(|beam| {
-            let is_verified = beam.verify != NO_VERIFICATION;
-            beam.width == 3 && is_verified == verified
-        })
-    }
-
-    fn rated(&self, wanted: impl Fn(&Beam) -> bool) -> Vec<(Beam, usize)> {
-        let mut rated: Vec<(Beam, usize)> = self
-            .beams
-            .iter()
-            .filter(|(_, beam)| wanted(beam))
-            .map(|(&player, beam)| (beam.clone(), player))
-            .collect();
-        rated.sort_by_key(|(beam, _)| (beam.depth, beam.width));
-        rated
-    }
-
-    /// Index of the player with this name.
-    pub fn player(&self, name: &str) -> Option<usize> {
-        self.standings.find(name)
-    }
-
-    /// The score of one player against another, in [0, 1].
-    pub fn score(&self, one: usize, other: usize) -> f64 {
-        self.standings.between(one, other).score()
+    /// Depth and verification of the beams of the paper's width, shallowest first.
+    fn paper_beams(&self, verified: bool) -> Vec<(u32, BeamVerify, usize)> {
+        let beam = |(&player, found): (&usize, &RecordedSettings)| {
+            let is_wanted =
+                found.width == Some(WIDTH) && (found.verify != BeamVerify::None) == verified;
+            Some((found.limit.depth.filter(|_| is_wanted)?, found.verify, player))
+        };
+        let mut beams: Vec<_> = self.azimuths.iter().filter_map(beam).collect();
+        beams.sort_by_key(|(depth, ..)| *depth);
+        beams
     }
 
     /// A player's rating.
-    pub fn rating(&self, player: usize) -> Rating {
-        match &self.ratings {
-            Some(ratings) => ratings.players[player],
-            None => unreachable!("who is in the standings has a rating"),
-        }
+    fn rating(&self, player: usize) -> Rating {
+        self.ratings.players[player]
     }
 
     /// Cells with a player's rating, its interval and the number of games.
-    pub fn rating_cells(&self, player: usize) -> String {
+    fn rating_cells(&self, player: usize) -> String {
         let Rating { elo, low, high, .. } = self.rating(player);
         let games = self.standings.total(player).games();
         format!("{elo:.0} | {low:.0} to {high:.0} | {games}")
@@ -317,8 +311,8 @@ pub fn variants_table(matches: &[Match], originals: &[String]) -> String {
 /// The README's summary of strength: the program as shipped in each of the `timed`
 /// matches, and the beam in other matches.
 pub fn summary(
-    timed: &[&Strength<'_>],
-    beams: &Strength<'_>,
+    timed: &[&Strength],
+    beams: &Strength,
     shipped: &BTreeMap<String, String>,
 ) -> String {
     let mut text = header("Azimuth | Elo | 95% interval | games");
@@ -331,27 +325,66 @@ pub fn summary(
     text
 }
 
-fn beam_of(player: &Name) -> Result<Option<Beam>> {
-    let mut words = Words::of(&player.settings)?;
-    // Earlier games name a mode: `tree`, or `global` for a search that was removed.
-    if words.take_text("mode").is_some_and(|mode| mode != "tree") {
-        return Ok(None);
-    }
-    let (width, depth) = (words.take("width")?, words.take("depth")?);
-    let verify = words.take_text("verify").unwrap_or_else(|| NO_VERIFICATION.to_owned());
-    Ok(width.zip(depth).map(|(width, depth)| Beam { width, depth, verify }))
-}
+/// Kendall's tau as reported in the document (004, section 4.2).
+const REPORTED: [(&str, f64); 4] =
+    [("policy", 0.508), ("twohead", 0.476), ("value", 0.7435), ("nnue", 0.0273)];
 
-/// The level of limited strength that a player's settings name; `None` for another engine.
-fn level_of(player: &Name) -> Result<Option<Level>> {
-    let mut words = Words::of(&player.settings)?;
-    let planner = match words.take_text("planner") {
-        Some(name) => named("planner", &name)?,
-        None if words.take_text("width").is_some() => PlannerKind::Beam,
-        None => return Ok(None),
+/// The sets of labelled positions in `rivals/positions`, in the order of their columns.
+const POSITIONS: [&str; 2] = ["depth-10", "human-depth-10"];
+
+/// Number of columns about a rival's rating.
+const RATED: usize = 3;
+
+/// Training, size, tau, speed and strength of each rival, strongest first.
+pub fn rivals_table(rivals: &[RivalResults], strength: &Strength, players: &Players) -> String {
+    let opponents = &players.rivals_opponents;
+    let against: String = opponents.iter().map(|name| format!(" | against {name}")).collect();
+    let mut text = header(&format!(
+        "rival | learned from | in | numbers | tau, played on | tau, human games | document's tau \
+         | positions/s | Elo | 95% interval | games{against}"
+    ));
+    let standings = &strength.standings;
+    let elo = |rival: &RivalResults| {
+        standings.find(&rival.rival).map_or(f64::MIN, |player| strength.rating(player).elo)
     };
-    let (nodes, noise) = (words.take("nodes")?, words.take("noise")?.unwrap_or(0.0));
-    Ok(Some(Level { planner, nodes, noise, knowledge: Knowledge::NONE }))
+    let mut rivals: Vec<&RivalResults> = rivals.iter().collect();
+    rivals.sort_by(|a, b| elo(b).total_cmp(&elo(a)));
+    for rival in rivals {
+        let RivalResults { rival: name, taus, per_second, parameters, examples, seconds } = rival;
+        let reported = REPORTED.iter().find(|(known, _)| known == name);
+        let reported = reported.map_or(String::new(), |(_, tau)| format!("{tau}"));
+        let learned = match examples {
+            0 => [String::new(), String::new()],
+            _ => [format!("{} examples", grouped(*examples)), format!("{:.0} min", seconds / 60.0)],
+        };
+        let numbers = if *parameters == 0 { String::new() } else { grouped(*parameters) };
+        let [played_on, human] = POSITIONS.map(|data| {
+            let tau = taus.iter().find(|tau| tau.data == data);
+            tau.map_or(String::new(), |Tau { tau, low, high, .. }| {
+                format!("{tau:.3} ({low:.3} to {high:.3})")
+            })
+        });
+        let _ = write!(
+            text,
+            "| {name} | {} | {numbers} | {played_on} | {human} | {reported} | {} |",
+            learned.join(" | "),
+            grouped(per_second.round() as u64)
+        );
+        let Some(player) = standings.find(name) else {
+            text.push_str(&" |".repeat(RATED + opponents.len()));
+            text.push('\n');
+            continue;
+        };
+        let _ = write!(text, " {} |", strength.rating_cells(player));
+        for opponent in opponents {
+            let score = standings.find(opponent).map_or(String::new(), |other| {
+                format!("{:.1}%", standings.between(player, other).score() * 100.0)
+            });
+            let _ = write!(text, " {score} |");
+        }
+        text.push('\n');
+    }
+    text
 }
 
 /// A level in words.
@@ -376,7 +409,7 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
         let results = Results::read(&folder)?;
         let strength = Strength::of_levels(&results.matches, &results.players.alone)?;
-        let levels = strength.levels()?;
+        let levels = strength.levels();
         let known = Level::measured();
         assert_eq!(levels.len(), known.len());
         for (level, player) in levels {

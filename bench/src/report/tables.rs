@@ -1,15 +1,22 @@
-//! Tables of speed, suites, accuracy, chances and held-out metrics.
+//! Tables of speed, suites, accuracy, chances and held-out metrics, and the plot of speed.
 
 use std::fmt::Write;
 
 use anyhow::{Context, Result};
 use azimuth_search::names::name_of;
+use plotters::prelude::SeriesLabelPosition;
 
 use crate::accuracy::AccuracyResults;
-use crate::plot::grouped;
-use crate::speed::results::{EncoderSpeed, Machine, SpeedResults};
+use crate::plot::{Axes, Series, draw, grouped};
+use crate::speed::{EncoderSpeed, Machine, SpeedResults};
 use crate::suite::{Rate, SuiteResults, TimedSuite};
 use crate::wdl::Fit;
+
+/// The first two lines of a Markdown table. ` | ` separates the titles of its columns.
+pub fn header(titles: &str) -> String {
+    let rule = "|---".repeat(titles.split(" | ").count());
+    format!("| {titles} |\n{rule}|\n")
+}
 
 /// Speed of each encoder at its fastest batch size.
 pub fn encoders(runs: &[SpeedResults]) -> String {
@@ -191,8 +198,26 @@ pub fn chances(fits: &[Fit]) -> String {
     text
 }
 
-/// The first two lines of a Markdown table. ` | ` separates the titles of its columns.
-pub fn header(titles: &str) -> String {
-    let rule = "|---".repeat(titles.split(" | ").count());
-    format!("| {titles} |\n{rule}|\n")
+/// Positions per second by batch size; both axes are logarithmic.
+pub fn speed_by_batch(runs: &[SpeedResults]) -> Result<String> {
+    let mut series: Vec<Series> = Vec::new();
+    for run in runs {
+        for speed in &run.encoders {
+            let machine = &run.machine;
+            let name = format!("{}, {} {}", speed.encoder, machine.device, machine.precision);
+            let point = ((speed.batch as f64).log10(), speed.positions_per_second.log10());
+            match series.iter_mut().find(|series| series.name == name) {
+                Some(series) => series.points.push(point),
+                None => series.push(Series::new(&name, vec![point])),
+            }
+        }
+    }
+    let axes = Axes {
+        title: "Encoder alone: positions/s by batch",
+        x: "batch",
+        y: "positions/s",
+        logarithmic: true,
+        legend: SeriesLabelPosition::MiddleRight,
+    };
+    draw(&axes, &series)
 }

@@ -11,7 +11,7 @@ use azimuth_search::model::Model;
 use azimuth_search::{Beam, Control, Limits, Planner, Report};
 use cozy_chess::Board;
 
-use super::results::GameSpeed;
+use super::GameSpeed;
 
 /// The totals of one search from every root, run one after another.
 #[derive(Clone, Copy, Debug, Default)]

@@ -23,7 +23,7 @@ use cozy_chess::Move;
 use serde::{Deserialize, Serialize};
 
 use crate::device::{DeviceArguments, start_worker};
-use crate::elo::settings::file_name;
+use crate::settings::file_name;
 
 /// Solve best-move suites (EPD with bm, am, and grades in c0) and lichess puzzles (CSV), by depth
 /// or in a fixed time.

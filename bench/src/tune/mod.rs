@@ -22,8 +22,8 @@ use crate::elo::book;
 use crate::elo::game::{self, Adjudication, Seat};
 use crate::elo::player::InProcess;
 use crate::elo::roster::Roster;
-use crate::elo::settings::{InProcessPlayer, Limit, PlayerSettings, file_name};
 use crate::plot::{Axes, Series, draw};
+use crate::settings::{InProcessPlayer, Limit, PlayerSettings, file_name};
 
 /// Time between lines of progress.
 const PROGRESS: Duration = Duration::from_secs(30);
@@ -230,7 +230,7 @@ fn curves(state: &TuneState) -> Result<String> {
         let at = |(done, values): &(u64, Vec<f64>)| {
             (*done as f64, (values[place] - tuned.first) / tuned.step)
         };
-        Series { name: tuned.name.clone(), points: points.map(at).collect(), intervals: Vec::new() }
+        Series::new(&tuned.name, points.map(at).collect())
     };
     let series: Vec<Series> = state.parameters.iter().enumerate().map(line).collect();
     let title = format!("SPSA, {} pairs of games: {}", state.done, state.player);

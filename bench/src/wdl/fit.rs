@@ -169,9 +169,7 @@ pub fn quality(predicted: &[Predicted]) -> Quality {
 /// The frequency of each result by its predicted chance, in percent, with 95% intervals that count
 /// each game once.
 pub fn chart(planner: &str, predicted: &[Predicted]) -> Result<String> {
-    let ideal = vec![(0.0, 0.0), (100.0, 100.0)];
-    let mut series =
-        vec![Series { name: "ideal".to_owned(), points: ideal, intervals: Vec::new() }];
+    let mut series = vec![Series::new("ideal", vec![(0.0, 0.0), (100.0, 100.0)])];
     let results =
         [(GameResult::Win, "won"), (GameResult::Draw, "drawn"), (GameResult::Loss, "lost")];
     for (result, name) in results {
@@ -192,7 +190,7 @@ pub fn chart(planner: &str, predicted: &[Predicted]) -> Result<String> {
 const LEAST_GAMES: usize = 5;
 
 fn curve(name: &str, bins: &[Vec<&Predicted>], result: GameResult) -> Series {
-    let mut line = Series { name: name.to_owned(), points: Vec::new(), intervals: Vec::new() };
+    let mut line = Series::new(name, Vec::new());
     for bin in bins {
         let games: BTreeSet<usize> = bin.iter().map(|predicted| predicted.scored.game).collect();
         if games.len() < LEAST_GAMES {

@@ -15,7 +15,7 @@ use clap::{Args, ValueEnum};
 use fit::{Predicted, Quality, chart, constant_draws, fit, quality};
 use samples::{ScoredMove, samples};
 
-use crate::games::record::{GameRecord, read_files};
+use crate::games::{GameRecord, read_files};
 use crate::plot::grouped;
 
 /// Fit the chances to win, draw and lose to the scores of each planner in its games, and test the

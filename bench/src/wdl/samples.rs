@@ -5,14 +5,11 @@ use std::collections::{HashMap, HashSet};
 use anyhow::Result;
 use azimuth_chess::pgn::Outcome;
 use azimuth_chess::position::Position;
-use azimuth_chess::san::parse_move;
-use azimuth_search::names::name_of;
-use azimuth_search::{PlannerKind, material};
-use cozy_chess::Color;
+use azimuth_search::{BeamVerify, PlannerKind, material};
+use cozy_chess::{Color, Move};
 
-use crate::elo::settings::Words;
-use crate::games::Evaluation;
-use crate::games::record::{GameRecord, Name};
+use crate::games::{Evaluation, GameRecord, Name};
+use crate::settings::RecordedSettings;
 
 /// Positions with at least this halfmove clock are left out. A game that ends by the 50-move rule
 /// would otherwise count a hundred positions with the same score.
@@ -49,7 +46,7 @@ pub fn samples(games: &[&GameRecord], planner: PlannerKind) -> Result<Vec<Scored
     for (number, game) in games.iter().enumerate() {
         let next = openings.len();
         let opening = *openings.entry(game.opening.as_str()).or_insert(next);
-        let line: Vec<&str> = game.moves.iter().map(|played| played.san.as_str()).collect();
+        let line: Vec<Move> = game.moves.iter().map(|played| played.mv).collect();
         if known.insert((game.opening.as_str(), line)) {
             let sides = [plays_as(&game.white, planner)?, plays_as(&game.black, planner)?];
             add(&mut moves, game, sides, [number, opening])?;
@@ -60,15 +57,10 @@ pub fn samples(games: &[&GameRecord], planner: PlannerKind) -> Result<Vec<Scored
 
 /// Whether a player is this planner as it ships, at any limit.
 fn plays_as(player: &Name, planner: PlannerKind) -> Result<bool> {
-    let mut words = Words::of(&player.settings)?;
-    let mut has = |key: &str| words.take_text(key).is_some();
-    if ["noise", "without", "set"].iter().any(|key| has(key)) {
-        return Ok(false);
-    }
-    Ok(match planner {
-        PlannerKind::Beam => has("width") && has("verify"),
-        PlannerKind::Selective => words.take_text("planner") == Some(name_of(&planner)),
-    })
+    let found = RecordedSettings::read(&player.settings)?;
+    let is_altered = found.noise > 0.0 || !found.without.is_empty() || !found.set.is_empty();
+    let is_verified = planner != PlannerKind::Beam || found.verify != BeamVerify::None;
+    Ok(found.planner == Some(planner) && is_verified && !is_altered)
 }
 
 /// Adds the scores of the `sides`, White's and Black's, that are the planner. `game` and `opening`
@@ -91,7 +83,7 @@ fn add(
             let material = material(position.board());
             moves.push(ScoredMove { centipawns, material, result, game, opening });
         }
-        position.play(parse_move(&position, &played.san)?);
+        position.play(played.mv);
     }
     Ok(())
 }
@@ -107,12 +99,12 @@ fn result_for(side: Color, outcome: Outcome) -> GameResult {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::games::record::PlayedMove;
+    use crate::games::PlayedMove;
 
     #[test]
     fn a_score_belongs_to_its_side_and_mates_are_none() -> Result<()> {
-        let mv = |san: &str, evaluation| PlayedMove {
-            san: san.to_owned(),
+        let mv = |uci: &str, evaluation| PlayedMove {
+            mv: uci.parse().expect("a move"),
             evaluation: Some(evaluation),
             depth: None,
             time: None,
@@ -122,9 +114,9 @@ mod tests {
         let game = |white: &str, black: &str| GameRecord {
             opening: "4k3/8/8/8/8/8/4P3/4K2R w K - 0 1".to_owned(),
             moves: vec![
-                mv("e4", Evaluation::Centipawns(500)),
-                mv("Kd7", Evaluation::Centipawns(450)),
-                mv("O-O", Evaluation::Mate(20)),
+                mv("e2e4", Evaluation::Centipawns(500)),
+                mv("e8d7", Evaluation::Centipawns(450)),
+                mv("e1h1", Evaluation::Mate(20)),
             ],
             ..GameRecord::between(player(white), player(black), Outcome::WhiteWins)
         };
@@ -149,7 +141,7 @@ mod tests {
         // Nine and a half moves without progress before the first move, ten before the second.
         let slow = GameRecord {
             opening: "4k3/8/8/8/8/8/4P3/4K2R w - - 19 30".to_owned(),
-            moves: ["Kf2", "Kd7"].map(|san| mv(san, Evaluation::Centipawns(500))).into(),
+            moves: ["e1f2", "e8d7"].map(|uci| mv(uci, Evaluation::Centipawns(500))).into(),
             ..game(selective, selective)
         };
         assert_eq!(samples(&[&slow], PlannerKind::Selective)?, [sample(500, win, 0)]);

@@ -1,4 +1,5 @@
-//! Games in PGN, read one at a time from any [`Read`](std::io::Read), with bounded memory.
+//! Games in PGN, read one at a time from any [`Read`](std::io::Read), with bounded memory, and
+//! written by [`Writer`].
 //!
 //! [`Reader`] plays the moves, so that users get legal moves and boards instead of text. It reads
 //! moves in every [notation](crate::notation). Any other word ends the game with a fault that names
@@ -31,8 +32,10 @@ mod lexer;
 mod reader;
 #[cfg(test)]
 mod tests;
+mod writer;
 
 pub use files::{BadGame, Fault, decompressed, is_compressed, open_text, pgn_files};
 pub use game::{Game, GameMove, Outcome, Tags};
 pub use lexer::decode;
 pub use reader::{GameBuilder, GameNode, Line, MOST_MOVES, Reader};
+pub use writer::Writer;

@@ -1,7 +1,9 @@
 //! A game in progress: its positions, how it ends, and its PGN.
 
-use azimuth_chess::pgn::Outcome;
-use azimuth_chess::position::{Ending, Position, STARTPOS, castles_as_in_chess960};
+use std::io;
+
+use azimuth_chess::pgn::{Outcome, Writer};
+use azimuth_chess::position::{Ending, Position};
 use cozy_chess::{Color, Move};
 
 use super::opponent::Clock;
@@ -107,12 +109,15 @@ impl Game {
 impl End {
     /// The result in PGN notation.
     pub fn result(self) -> &'static str {
-        let outcome = match self {
+        self.outcome().as_pgn()
+    }
+
+    fn outcome(self) -> Outcome {
+        match self {
             Self::Rules(ending) => ending.outcome(),
             Self::Resignation(side) | Self::Time(side) => Outcome::win_of(!side),
             Self::TimeAgainstKing(_) | Self::Agreement => Outcome::Draw,
-        };
-        outcome.as_pgn()
+        }
     }
 
     /// The result in words.
@@ -132,62 +137,41 @@ impl End {
     }
 }
 
-/// Maximum length of a line of moves in a PGN, in characters.
-const PGN_LINE: usize = 80;
-
 /// The game in PGN format, with its tags.
-pub fn pgn(game: &Game, players: [&str; 2], date: &str, clock: Option<&Clock>) -> String {
-    let [white, black] = players.map(|name| name.replace(['"', '\\'], ""));
-    let result = game.end().map_or("*", |end| end.result());
-    let start = game.start();
-    let chess960 = castles_as_in_chess960(start.board());
-    let fen = start.fen(chess960);
+pub fn pgn(
+    game: &Game,
+    [white, black]: [&str; 2],
+    date: &str,
+    clock: Option<&Clock>,
+) -> io::Result<Vec<u8>> {
+    let end = game.end();
     let mut tags = vec![
-        ("Event", "Casual game".to_owned()),
-        ("Site", "?".to_owned()),
-        ("Date", date.to_owned()),
-        ("Round", "-".to_owned()),
+        ("Event", "Casual game"),
+        ("Site", "?"),
+        ("Date", date),
+        ("Round", "-"),
         ("White", white),
         ("Black", black),
-        ("Result", result.to_owned()),
+        ("Result", end.map_or("*", End::result)),
     ];
-    if let Some(clock) = clock {
-        tags.push(("TimeControl", clock.as_pgn()));
-    }
+    let time_control = clock.map(Clock::as_pgn);
+    tags.extend(time_control.as_deref().map(|control| ("TimeControl", control)));
     if game.is_out_of_time() {
-        tags.push(("Termination", "time forfeit".to_owned()));
+        tags.push(("Termination", "time forfeit"));
     }
-    if chess960 {
-        tags.push(("Variant", "Chess960".to_owned()));
+    let mut text = Vec::new();
+    let mut writer = Writer::new(&mut text);
+    writer.begin(tags, game.start())?;
+    for (before, &mv) in game.positions.iter().zip(&game.moves) {
+        writer.play(before.board(), mv)?;
     }
-    if fen != STARTPOS {
-        tags.extend([("SetUp", "1".to_owned()), ("FEN", fen)]);
-    }
-    let tags: String = tags.iter().map(|(name, value)| format!("[{name} \"{value}\"]\n")).collect();
-    format!("{tags}\n{}\n", wrapped(&movetext(game), result))
+    writer.end(end.map(End::outcome))?;
+    Ok(text)
 }
 
 /// The moves as `1. e4 e5 2. Nf3`.
 pub fn movetext(game: &Game) -> String {
     numbered(game.start().board(), game.moves())
-}
-
-/// The moves and the result in lines of at most [`PGN_LINE`] characters.
-fn wrapped(moves: &str, result: &str) -> String {
-    let mut lines = vec![String::new()];
-    for word in moves.split_whitespace().chain([result]) {
-        let line = &mut lines[0];
-        match line.len() {
-            0 => line.push_str(word),
-            length if length + 1 + word.len() <= PGN_LINE => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.insert(0, word.to_owned()),
-        }
-    }
-    lines.reverse();
-    lines.join("\n")
 }
 
 #[cfg(test)]
@@ -248,28 +232,13 @@ mod tests {
     }
 
     #[test]
-    fn a_game_from_a_position_has_its_fen_and_numbers() -> Result<()> {
+    fn a_saved_game_has_its_players_position_and_moves() -> Result<()> {
         let fen = "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 5 4";
-        let mut game = Game::new(Position::from_fen(fen)?);
-        for san in ["d6", "Qxf7"] {
-            game.play(parse_move(game.position(), san)?);
-        }
-        let text = pgn(&game, ["You", "Azimuth \"x\""], "2026.01.31", None);
+        let game = played(Some(fen), "d6 Qxf7")?;
+        let text = String::from_utf8(pgn(&game, ["You", "Azimuth \"x\""], "2026.01.31", None)?)?;
+        assert!(text.contains("[Black \"Azimuth \\\"x\\\"\"]\n[Result \"1-0\"]\n"), "{text}");
         assert!(text.contains(&format!("[FEN \"{fen}\"]\n")), "{text}");
-        assert!(text.contains("[Black \"Azimuth x\"]\n"), "{text}");
-        assert!(text.ends_with("\n\n4... d6 5. Qxf7# 1-0\n"), "{text}");
-        Ok(())
-    }
-
-    #[test]
-    fn lines_of_moves_are_short() -> Result<()> {
-        let mut game = Game::new(Position::default());
-        for san in ["Nf3", "Nf6", "Ng1", "Ng8"].into_iter().cycle().take(60) {
-            game.play(parse_move(game.position(), san)?);
-        }
-        let text = pgn(&game, ["You", "Azimuth"], "????.??.??", None);
-        assert!(text.lines().all(|line| line.len() <= PGN_LINE), "{text}");
-        assert!(!text.contains("FEN") && text.contains("30. Ng1 Ng8"), "{text}");
+        assert!(text.ends_with("\n\n4... d6 5. Qxf7# 1-0\n\n"), "{text}");
         Ok(())
     }
 }

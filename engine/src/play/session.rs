@@ -270,8 +270,8 @@ impl<W: Write> Session<W> {
             Color::Black => [&engine, "You"],
         };
         let date = Zoned::now().strftime("%Y.%m.%d").to_string();
-        replace_file(path, pgn(&self.game, players, &date, self.clock.as_ref()).as_bytes())
-            .with_context(name)?;
+        let game = pgn(&self.game, players, &date, self.clock.as_ref())?;
+        replace_file(path, &game).with_context(name)?;
         self.saved = Some(path.to_owned());
         writeln!(self.output, "Written to '{}'", path.display())?;
         Ok(())

@@ -4,11 +4,10 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
-use azimuth_chess::pgn::is_compressed;
+use azimuth_chess::pgn::{Writer, is_compressed};
 use azimuth_chess::position::{board_after, fen_of};
-use azimuth_chess::san::san_of_move;
 use azimuth_network::replace_file::Replacement;
-use cozy_chess::{Board, Color, Move};
+use cozy_chess::{Board, Move};
 use indicatif::ProgressBar;
 
 use super::family::{Family, FamilyLabels};
@@ -75,41 +74,31 @@ fn write_csv(files: &[&DatasetFile], sink: &mut dyn Write) -> Result<()> {
 /// Writes each family as a move with variations. A family whose position follows from the previous
 /// one continues its game.
 fn write_pgn(files: &[&DatasetFile], sink: &mut dyn Write) -> Result<()> {
-    let mut writer = PgnWriter { sink, in_game: false };
+    let mut games = Games { writer: Writer::new(sink), in_game: false };
     let mut pending: Option<Family> = None;
     for_each_family(files, |family| match pending.replace(family) {
-        Some(last) => writer.write(&last, pending.as_ref().map(|next| &next.board)),
+        Some(last) => games.add(&last, pending.as_ref().map(|next| &next.board)),
         None => Ok(()),
     })?;
-    pending.map_or(Ok(()), |last| writer.write(&last, None))
+    pending.map_or(Ok(()), |last| games.add(&last, None))
 }
 
-struct PgnWriter<'a> {
-    sink: &'a mut dyn Write,
+struct Games<'a> {
+    writer: Writer<&'a mut dyn Write>,
     in_game: bool,
 }
 
-impl PgnWriter<'_> {
+impl Games<'_> {
     /// Writes a family; the move that leads to `next` is the main line.
-    fn write(&mut self, family: &Family, next: Option<&Board>) -> Result<()> {
-        let (board, sink) = (&family.board, &mut self.sink);
+    fn add(&mut self, family: &Family, next: Option<&Board>) -> Result<()> {
+        let (board, writer) = (&family.board, &mut self.writer);
         if !self.in_game {
-            let fen = fen_of(board);
-            // Castling rights as rook files mean Chess960.
-            let standard = fen
-                .split(' ')
-                .nth(2)
-                .is_some_and(|rights| rights.bytes().all(|b| b"KQkq-".contains(&b)));
-            let variant = if standard { "" } else { "[Variant \"Chess960\"]\n" };
-            writeln!(
-                sink,
-                "[Event \"?\"]\n[Result \"*\"]\n{variant}[FEN \"{fen}\"]\n[SetUp \"1\"]\n"
-            )?;
+            writer.begin([("Event", "?"), ("Result", "*")], &board.clone().into())?;
         }
         let children = match &family.labels {
             FamilyLabels::Children(children) => children.as_slice(),
             FamilyLabels::Own(label) => {
-                write!(sink, "{{ [%eval {}] }} ", eval(*label))?;
+                writer.comment(&comment(*label))?;
                 &[]
             }
         };
@@ -117,30 +106,28 @@ impl PgnWriter<'_> {
         let played = children.iter().position(leads);
         let main = played.unwrap_or(0);
         if let Some(&(mv, label)) = children.get(main) {
-            write!(sink, "{} ", describe(board, mv, label))?;
+            writer.play(board, mv)?;
+            writer.comment(&comment(label))?;
         }
-        for (_, (mv, label)) in children.iter().enumerate().filter(|&(index, _)| index != main) {
-            write!(sink, "( {} ) ", describe(board, *mv, *label))?;
+        for (_, &(mv, label)) in children.iter().enumerate().filter(|&(index, _)| index != main) {
+            writer.begin_variation()?;
+            writer.play(board, mv)?;
+            writer.comment(&comment(label))?;
+            writer.end_variation()?;
         }
         self.in_game = played.is_some()
             || matches!(family.labels, FamilyLabels::Own(_)) && next == Some(board);
         if !self.in_game {
-            writeln!(sink, "*\n")?;
+            writer.end(None)?;
         }
         Ok(())
     }
 }
 
-/// `12... Nf6 { [%eval 0.31] }`
-fn describe(board: &Board, mv: Move, label: Label) -> String {
-    let number = board.fullmove_number();
-    let dots = if board.side_to_move() == Color::White { "." } else { "..." };
-    format!("{number}{dots} {} {{ [%eval {}] }}", san_of_move(board, mv), eval(label))
-}
-
-fn eval(label: Label) -> String {
+/// `[%eval 0.31]`, as lichess writes it.
+fn comment(label: Label) -> String {
     match label {
-        Label::Centipawns(value) => format!("{:.2}", f64::from(value) / 100.0),
-        mate @ Label::Mate(_) => mate.to_string(),
+        Label::Centipawns(value) => format!("[%eval {:.2}]", f64::from(value) / 100.0),
+        mate @ Label::Mate(_) => format!("[%eval {mate}]"),
     }
 }
