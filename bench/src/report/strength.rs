@@ -134,10 +134,13 @@ impl Strength {
 
     /// The players that are levels of limited strength, weakest first.
     fn levels(&self) -> Vec<(Level, usize)> {
+        let known = Level::measured();
         let level = |(&player, found): (&usize, &RecordedSettings)| {
             let RecordedSettings { planner, noise, limit, .. } = found;
-            let (planner, noise, nodes) = ((*planner)?, *noise, limit.nodes);
-            Some((Level { planner, nodes, noise, knowledge: Knowledge::NONE }, player))
+            let depth = limit.depth.map(|depth| depth as f32);
+            let (planner, nodes, knowledge) = ((*planner)?, limit.nodes, Knowledge::NONE);
+            let level = Level { planner, depth, nodes, noise: *noise, knowledge };
+            known.iter().any(|(_, known)| *known == level).then_some((level, player))
         };
         let mut levels: Vec<(Level, usize)> = self.azimuths.iter().filter_map(level).collect();
         levels.sort_by(|a, b| self.rating(a.1).elo.total_cmp(&self.rating(b.1).elo));
@@ -389,9 +392,12 @@ pub fn rivals_table(rivals: &[RivalResults], strength: &Strength, players: &Play
 
 /// A level in words.
 fn level_label(level: &Level) -> String {
-    match level.nodes {
-        Some(nodes) => format!("selective, {} nodes, noise {}", grouped(nodes), level.noise),
-        None => format!("beam, noise {}", level.noise),
+    let Level { depth, nodes, noise, .. } = level;
+    match (depth, nodes) {
+        (Some(depth), _) => format!("beam, depth {depth}, noise {noise}"),
+        (None, nodes) => {
+            format!("selective, {} nodes, noise {noise}", grouped(nodes.unwrap_or_default()))
+        }
     }
 }
 

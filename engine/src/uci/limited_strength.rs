@@ -14,38 +14,32 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::opening_book;
 
-/// Depth, in plies, of the beam with limited strength. Its ratings were measured at this depth.
-const LIMITED_DEPTH: u32 = 6;
-
-/// Elo of the beam of width 3 without verification, and the standard deviation of its noise, in
-/// logits. Measured with the default weights, on the scale of Stockfish 16's `UCI_Elo` at 50 ms a
-/// move, as are the levels of the selective search. The games are in
-/// `bench/results/limited.pgn.zst`, `limited-selective.pgn.zst` and, for the strongest level,
-/// `beam.pgn.zst`.
-const BEAM: [(f32, f32); 11] = [
-    (627.0, 0.7),
-    (711.0, 0.6),
-    (931.0, 0.5),
-    (1095.0, 0.4),
-    (1288.0, 0.3),
-    (1352.0, 0.25),
-    (1431.0, 0.2),
-    (1530.0, 0.15),
-    (1667.0, 0.1),
-    (1798.0, 0.05),
-    (1823.0, 0.0),
+/// Elo of the beam of width 3 without verification, its depth in plies, and the standard deviation
+/// of its noise, in logits. Measured with the default weights, on the scale of Stockfish 16's
+/// `UCI_Elo` at 50 ms a move, as are the levels of the selective search. The games are in
+/// `limited.pgn.zst`, `limited-beam.pgn.zst`, `limited-selective.pgn.zst` and, for the strongest
+/// level, `beam.pgn.zst` in `bench/results`.
+const BEAM: [(f32, f32, f32); 8] = [
+    (544.0, 1.0, 0.25),
+    (763.0, 1.0, 0.1),
+    (1170.0, 2.0, 0.1),
+    (1370.0, 3.0, 0.1),
+    (1478.0, 4.0, 0.1),
+    (1604.0, 5.0, 0.1),
+    (1671.0, 6.0, 0.1),
+    (1801.0, 6.0, 0.05),
 ];
 
 /// Elo of the selective search, its number of nodes, and the standard deviation of its noise.
 const SELECTIVE: [(f32, u64, f32); 8] = [
-    (1452.0, 400, 0.35),
+    (1451.0, 400, 0.35),
     (1703.0, 700, 0.3),
     (2007.0, 1200, 0.27),
     (2249.0, 2000, 0.22),
     (2541.0, 4000, 0.17),
-    (2736.0, 8000, 0.12),
+    (2735.0, 8000, 0.12),
     (2906.0, 16_000, 0.06),
-    (2972.0, 21_000, 0.0),
+    (2971.0, 21_000, 0.0),
 ];
 
 /// The beam plays at ratings below this one, the selective search at the others.
@@ -71,6 +65,9 @@ pub const WEAKEST_TO_STRONGEST: RangeInclusive<u32> =
 pub struct Level {
     /// The search.
     pub planner: PlannerKind,
+    /// Depth of the beam, in plies. Between two whole numbers, each move is searched to one of
+    /// them, more often to the nearer one.
+    pub depth: Option<f32>,
     /// Maximum number of positions of the selective search.
     pub nodes: Option<u64>,
     /// Standard deviation of the noise on the scores, in logits.
@@ -113,28 +110,29 @@ impl Level {
     /// Number of search threads, fixed so that a level is as strong on any number of cores.
     pub const THREADS: usize = 1;
 
-    /// The level of a rating, interpolated between measured levels: linear in the noise and in the
-    /// logarithm of the nodes.
+    /// The level of a rating, interpolated between measured levels: linear in depth and noise, and in
+    /// the logarithm of the nodes.
     pub fn of(elo: u32) -> Self {
         let (at, knowledge) = (elo as f32, Knowledge::of(elo));
         if elo < FIRST_SELECTIVE {
-            let noise = interpolated(at, BEAM);
-            return Self { planner: PlannerKind::Beam, nodes: None, noise, knowledge };
+            let depth = Some(interpolated(at, BEAM.map(|(elo, depth, _)| (elo, depth))));
+            let noise = interpolated(at, BEAM.map(|(elo, _, noise)| (elo, noise)));
+            return Self { planner: PlannerKind::Beam, depth, nodes: None, noise, knowledge };
         }
         let nodes = interpolated(at, SELECTIVE.map(|(elo, nodes, _)| (elo, (nodes as f32).ln())));
         let noise = interpolated(at, SELECTIVE.map(|(elo, _, noise)| (elo, noise)));
         let nodes = Some(nodes.exp().round() as u64);
-        Self { planner: PlannerKind::Selective, nodes, noise, knowledge }
+        Self { planner: PlannerKind::Selective, depth: None, nodes, noise, knowledge }
     }
 
     /// The measured levels with their ratings. They were measured without the opening book and
     /// tablebases.
     pub fn measured() -> Vec<(f32, Self)> {
         let knowledge = Knowledge::NONE;
-        let level = |planner, nodes, noise| Self { planner, nodes, noise, knowledge };
-        let beam = |(elo, noise)| (elo, level(PlannerKind::Beam, None, noise));
+        let level = |planner, depth, nodes, noise| Self { planner, depth, nodes, noise, knowledge };
+        let beam = |(elo, depth, noise)| (elo, level(PlannerKind::Beam, Some(depth), None, noise));
         let selective =
-            |(elo, nodes, noise)| (elo, level(PlannerKind::Selective, Some(nodes), noise));
+            |(elo, nodes, noise)| (elo, level(PlannerKind::Selective, None, Some(nodes), noise));
         BEAM.into_iter().map(beam).chain(SELECTIVE.into_iter().map(selective)).collect()
     }
 
@@ -152,13 +150,16 @@ impl Level {
         PlannerSettings { beam: BeamSettings { verify, ..settings.beam }, ..settings }
     }
 
-    /// Limits a search from `position` to this level. The noise and the openings depend on `seed`.
+    /// Limits a search from `position` to this level. The noise, the openings and the depth depend
+    /// on `seed`.
     pub fn limit(&self, limits: &mut Limits, position: &Position, seed: u64) {
         if limits.search_moves.is_empty() && limits.multipv <= 1 {
             limits.search_moves.extend(self.opening_move(position, seed));
         }
-        if self.planner == PlannerKind::Beam {
-            limits.depth = Some(limits.depth.unwrap_or(LIMITED_DEPTH).min(LIMITED_DEPTH));
+        if let Some(mean) = self.depth {
+            let deeper = random_for(position, seed).random_bool(mean.fract().into());
+            let depth = mean as u32 + u32::from(deeper);
+            limits.depth = Some(limits.depth.unwrap_or(depth).min(depth));
         }
         limits.handicap = Some(Handicap {
             deviation: self.noise,
@@ -172,8 +173,7 @@ impl Level {
     fn opening_move(&self, position: &Position, seed: u64) -> Option<Move> {
         let Knowledge { opening_moves, least_share, .. } = self.knowledge;
         let number = f32::from(position.board().fullmove_number());
-        let hash = position.board().hash();
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ hash);
+        let mut random = random_for(position, seed);
         let known = (opening_moves - number + 1.0).min(0.0).exp2();
         if random.random::<f32>() >= known {
             return None;
@@ -183,6 +183,11 @@ impl Level {
         let shares = WeightedIndex::new(moves.iter().map(|(_, share)| share)).ok()?;
         Some(moves[shares.sample(&mut random)].0)
     }
+}
+
+/// Random numbers that are the same whenever a game with this seed reaches `position`.
+fn random_for(position: &Position, seed: u64) -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64(seed ^ position.board().hash())
 }
 
 /// The value at `elo`: linear between points of rising Elo, constant beyond them.
@@ -219,26 +224,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_elo_is_less_noise_and_more_nodes() {
+    fn more_elo_is_less_noise_and_a_larger_search() {
         let (weakest, strongest) = WEAKEST_TO_STRONGEST.into_inner();
         for elo in weakest..strongest {
             let (level, next) = (Level::of(elo), Level::of(elo + 1));
             if level.planner == next.planner {
-                assert!(level.noise > next.noise, "{elo}: {level:?} {next:?}");
+                assert!(level.noise >= next.noise, "{elo}: {level:?} {next:?}");
+                assert!(level.depth <= next.depth, "{elo}: {level:?} {next:?}");
                 assert!(level.nodes <= next.nodes, "{elo}: {level:?} {next:?}");
+                assert_ne!(level, next, "{elo}");
             } else {
                 assert_eq!((level.planner, elo + 1), (PlannerKind::Beam, FIRST_SELECTIVE));
             }
         }
         let (_, nodes, noise) = SELECTIVE[SELECTIVE.len() - 1];
         let (planner, nodes) = (PlannerKind::Selective, Some(nodes));
-        let level = Level { planner, nodes, noise, knowledge: Knowledge::of(strongest) };
+        let level =
+            Level { planner, depth: None, nodes, noise, knowledge: Knowledge::of(strongest) };
         assert_eq!((Level::of(strongest), noise), (level, 0.0));
     }
 
     #[test]
     fn measured_levels_rise_and_both_searches_reach_the_rating_where_they_meet() {
-        assert!(BEAM.is_sorted_by(|low, high| low.0 < high.0 && low.1 > high.1));
+        assert!(
+            BEAM.is_sorted_by(|low, high| low.0 < high.0 && low.1 <= high.1 && low.2 >= high.2)
+        );
         assert!(SELECTIVE.is_sorted_by(|low, high| low.0 < high.0 && low.1 < high.1));
         let meeting = FIRST_SELECTIVE as f32;
         assert!(BEAM[BEAM.len() - 1].0 > meeting && SELECTIVE[0].0 < meeting);
@@ -246,6 +256,25 @@ mod tests {
             let plays = Level { knowledge: Knowledge::NONE, ..Level::of(elo as u32) };
             assert!(plays.planner != level.planner || plays == level, "{elo}: {plays:?}");
         }
+    }
+
+    #[test]
+    fn a_depth_between_two_plies_is_a_mix_of_both() {
+        let position = Position::default();
+        let depths = |elo| {
+            let depth = |seed| {
+                let mut limits = Limits { multipv: 2, ..Limits::default() };
+                Level::of(elo).limit(&mut limits, &position, seed);
+                limits.depth
+            };
+            let mut depths: Vec<_> = (0..200).filter_map(depth).collect();
+            depths.sort_unstable();
+            depths
+        };
+        let [(one, ..), (other, ..)] = [BEAM[2], BEAM[3]];
+        let mixed = depths(((one + other) / 2.0) as u32);
+        assert_eq!((mixed[0], mixed[60], mixed[140], mixed[199]), (2, 2, 3, 3));
+        assert!(depths(BEAM[0].0 as u32).iter().all(|&depth| depth == 1));
     }
 
     #[test]
