@@ -124,12 +124,16 @@ fn reasons_are_chess_and_from_the_lines() -> Result<()> {
         // A rook that a knight can capture.
         ("4k3/p7/8/8/8/2r5/P3N3/4K3 w - - 0 1", "", "It wins a rook: 1. Nxc3."),
         // A fork; the knight cannot return from the corner.
-        ("r3k3/8/8/3N4/8/8/PPP5/2K5 w - - 0 1", "", "It wins the exchange: 1. Nc7+ "),
+        (
+            "r3k3/8/8/3N4/8/8/PPP5/2K5 w - - 0 1",
+            "",
+            "It forks the king and the rook and wins the exchange: 1. Nc7+ ",
+        ),
         // A knight attacked by a pawn.
         (
             "rnbqkbnr/p1pppppp/8/8/1p6/2N5/PPPPPPPP/R1BQKBNR w KQkq - 0 1",
             "e4",
-            "It meets a threat: Nf3 allows bxc3.",
+            "It parries the threat of bxc3, which wins a knight for a pawn.",
         ),
         (
             "rnbqkbnr/p1pppppp/8/8/1p6/2N5/PPPPPPPP/R1BQKBNR w KQkq - 0 1",
@@ -144,7 +148,7 @@ fn reasons_are_chess_and_from_the_lines() -> Result<()> {
         ),
         // A pawn breakthrough.
         ("7k/ppp5/8/PPP5/8/8/8/7K w - - 0 1", "", "It promotes a pawn: 1. b6 "),
-        ("6k1/1p3ppp/8/P7/2P5/8/5PPP/6K1 w - - 0 1", "", "It gets a passed pawn on "),
+        ("6k1/1p3ppp/8/P7/2P5/8/5PPP/6K1 w - - 0 1", "", "It promotes a pawn: 1. c5 "),
         // Draws and wins that the tables know, and a mate in one that the move prevents.
         ("7k/5Q2/8/8/8/8/1r6/K7 b - - 0 1", "", "Rb1+ draws, as the endgame tables show."),
         ("7k/8/6KP/8/8/8/8/5B2 w - - 0 1", "", " draws, as the endgame tables show."),

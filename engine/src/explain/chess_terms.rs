@@ -1,10 +1,12 @@
 //! Describes a line in chess terms: material won or lost, a promotion, a new passed pawn, a draw, a
-//! threat. Every statement follows from the moves of the line.
+//! sacrifice. Every statement follows from the moves of the line.
 
 use azimuth_chess::placement::Placement;
 use azimuth_chess::position::{Ending, Position, board_after, legal_moves, repetition_key};
 use azimuth_chess::see::{StaticExchange, piece_value};
 use cozy_chess::{Board, Color, GameStatus, Move, Piece, Rank, Square};
+
+use super::html::side_name;
 
 /// The material balance of a line, from the view of the side that begins it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,22 +20,29 @@ pub struct Outcome {
 }
 
 /// The material that `line` wins or loses up to its last quiet position, unless later moves give it
-/// back. `None` if there is none.
+/// back; or up to an earlier quiet position by which half of it is won for good, within a pawn.
+/// `None` if there is none.
 pub fn outcome(board: &Board, line: &[Move]) -> Option<Outcome> {
     let boards = boards_along(board, line);
-    let end = last_settled(&boards)?;
     let own = board.side_to_move();
-    let changes_to = |after: &Board| [own, !own].map(|side| changes(side, board, after));
-    let gain_to = |after: &Board| {
-        let [mine, theirs] = changes_to(after);
-        mine.value - theirs.value
+    let gain_to = |ply: usize| {
+        let [mine, theirs] = [own, !own].map(|side| changes(side, board, &boards[ply]).value);
+        mine - theirs
     };
-    let (gain, [mine, theirs]) = (gain_to(&boards[end]), changes_to(&boards[end]));
-    let lasts = boards[end..].iter().all(|after| gain_to(after).signum() == gain.signum());
-    let phrase = if gain > 0 { won(&mine, &theirs) } else { lost(&mine, &theirs) };
+    let last = last_settled(&boards)?;
+    let sign = gain_to(last).signum();
+    let lasts = (last..boards.len()).all(|ply| gain_to(ply).signum() == sign);
+    let is_enough = |&ply: &usize| {
+        let gain = sign * gain_to(ply);
+        let lasts = (ply..=last).all(|later| sign * gain_to(later) >= gain - 1);
+        2 * gain >= sign * gain_to(last) && lasts
+    };
+    let end = (1..=last).filter(|&ply| is_settled(&boards[ply])).find(is_enough)?;
+    let [mine, theirs] = [own, !own].map(|side| changes(side, board, &boards[end]));
+    let phrase = if sign > 0 { won(&mine, &theirs) } else { lost(&mine, &theirs) };
     let count = |board: &Board| Color::ALL.map(|side| counts(board, side));
     let plies = boards.iter().position(|board| count(board) == count(&boards[end]))?;
-    (gain != 0 && lasts).then_some(Outcome { phrase, gain, plies })
+    (sign != 0 && lasts).then_some(Outcome { phrase, gain: gain_to(end), plies })
 }
 
 /// The most advanced pawn of `side` that is passed in the last quiet position of `line` but was not
@@ -85,26 +94,68 @@ pub fn draw_of(root: &Position, line: &[Move]) -> Option<&'static str> {
 
 /// A move that mates at once in `passed`, the position after a side has passed.
 pub fn mate_threat(passed: &Board) -> Option<Move> {
-    legal_moves(passed).into_iter().find(|&mv| mates(passed, mv))
+    let mates = |mv: &Move| board_after(passed, *mv).status() == GameStatus::Won;
+    legal_moves(passed).into_iter().find(mates)
 }
 
-/// Whether `mv` is legal in `board` and mates.
-pub fn mates(board: &Board, mv: Move) -> bool {
-    board.is_legal(mv) && board_after(board, mv).status() == GameStatus::Won
+/// The capture of the side to move that wins most material by exchanges on its square, if one pays.
+pub fn best_capture(board: &Board) -> Option<Move> {
+    let placement = Placement::of(board);
+    let exchange = StaticExchange::new(&placement);
+    let captures = legal_moves(board).into_iter().filter(|&mv| is_capture(board, mv));
+    let paying = captures.filter(|&mv| exchange.see_of_move(mv) > 0);
+    paying.max_by_key(|&mv| exchange.see_of_move(mv))
 }
 
-/// Whether the capture `threat` would pay if the side to move passed.
-pub fn is_threat(board: &Board, threat: Move) -> bool {
-    let Some(passed) = board.null_move() else { return false };
-    passed.is_legal(threat) && is_capture(&passed, threat) && gain_of(&passed, threat) > 0
+/// The piece that a line sacrifices with its first move: the reply captures it, at a loss of more
+/// than a pawn.
+pub fn sacrificed(board: &Board, line: &[Move]) -> Option<Piece> {
+    let [mv, reply, ..] = line else { return None };
+    let placement = Placement::of(board);
+    let is_offered = StaticExchange::new(&placement).see_of_move(*mv) < -1;
+    (is_offered && reply.to == mv.to).then(|| board.piece_on(mv.from))?
 }
 
-/// Whether the capture `mv` still pays in `board`.
-pub fn still_pays(board: &Board, mv: Move) -> bool {
-    board.is_legal(mv) && is_capture(board, mv) && gain_of(board, mv) > 0
+/// The square beyond its second rank to which a sacrifice that the king captures draws the king,
+/// and the number of plies until then.
+pub fn drawn_out(board: &Board, line: &[Move]) -> Option<(Square, usize)> {
+    sacrificed(board, line)?;
+    let boards = boards_along(board, line);
+    let theirs = !board.side_to_move();
+    let is_taken_by_king = boards[1].king(theirs) == line[1].from;
+    let is_out = |board: &Board| board.king(theirs).rank().relative_to(theirs) >= Rank::Third;
+    let plies = boards.iter().position(is_out).filter(|&plies| plies > 0)?;
+    is_taken_by_king.then(|| (boards[plies].king(theirs), plies))
 }
 
-fn boards_along(board: &Board, line: &[Move]) -> Vec<Board> {
+/// The material that one side has more than the other, if it is more than a pawn: `White has a rook
+/// against a bishop`.
+pub fn surplus(board: &Board) -> Option<String> {
+    let value = |side: Color| {
+        let pieces = Piece::ALL.into_iter().zip(counts(board, side));
+        pieces.map(|(piece, count)| count * piece_value(Some(piece))).sum::<i32>()
+    };
+    let [white, black] = Color::ALL.map(value);
+    let stronger = if white > black { Color::White } else { Color::Black };
+    let [more, less] = [stronger, !stronger].map(|side| {
+        let of_kind = |piece| board.colored_pieces(side, piece).into_iter().map(move |_| piece);
+        Piece::ALL.into_iter().flat_map(of_kind).collect::<Vec<Piece>>()
+    });
+    let (more, less) = without_equals(&more, &less);
+    let has = format!("{} has {}", side_name(stronger), listed("a", &more));
+    (white.abs_diff(black) > 1).then(|| match less.as_slice() {
+        [] => format!("{has} more"),
+        less => format!("{has} against {}", listed("a", less)),
+    })
+}
+
+/// Whether no capture or promotion pays for either side.
+pub fn is_settled(board: &Board) -> bool {
+    is_quiet(board) && board.null_move().is_some_and(|passed| is_quiet(&passed))
+}
+
+/// The boards before, between and after the moves of a line.
+pub fn boards_along(board: &Board, line: &[Move]) -> Vec<Board> {
     let mut boards = vec![board.clone()];
     for &mv in line {
         boards.push(board_after(&boards[boards.len() - 1], mv));
@@ -112,12 +163,8 @@ fn boards_along(board: &Board, line: &[Move]) -> Vec<Board> {
     boards
 }
 
-/// Index of the last position, other than the first, in which no capture or promotion pays for
-/// either side.
+/// Index of the last settled position other than the first.
 fn last_settled(boards: &[Board]) -> Option<usize> {
-    let is_settled = |board: &Board| {
-        is_quiet(board) && board.null_move().is_some_and(|passed| is_quiet(&passed))
-    };
     (1..boards.len()).rev().find(|&ply| is_settled(&boards[ply]))
 }
 
@@ -132,11 +179,6 @@ fn is_quiet(board: &Board) -> bool {
 fn is_capture(board: &Board, mv: Move) -> bool {
     let en_passant = board.piece_on(mv.from) == Some(Piece::Pawn) && mv.from.file() != mv.to.file();
     board.colors(!board.side_to_move()).has(mv.to) || en_passant
-}
-
-fn gain_of(board: &Board, mv: Move) -> i32 {
-    let placement = Placement::of(board);
-    StaticExchange::new(&placement).see_of_move(mv)
 }
 
 fn counts(board: &Board, side: Color) -> [i32; Piece::NUM] {
@@ -176,7 +218,7 @@ fn won(mine: &Changes, theirs: &Changes) -> String {
         (true, true) if paid.iter().all(|&piece| piece == Piece::Pawn) => {
             "promotes a pawn".to_owned()
         }
-        (true, true) => format!("promotes a pawn for {}", listed(&paid)),
+        (true, true) => format!("promotes a pawn for {}", listed("a", &paid)),
         (true, false) => format!("promotes a pawn and {taken}"),
     }
 }
@@ -194,8 +236,8 @@ fn lost(mine: &Changes, theirs: &Changes) -> String {
 fn traded(verb: &str, got: &[Piece], given: &[Piece]) -> String {
     match (got, given) {
         ([Piece::Rook], [Piece::Knight | Piece::Bishop]) => format!("{verb} the exchange"),
-        (_, []) => format!("{verb} {}", listed(got)),
-        _ => format!("{verb} {} for {}", listed(got), listed(given)),
+        (_, []) => format!("{verb} {}", listed("a", got)),
+        _ => format!("{verb} {} for {}", listed("a", got), listed("a", given)),
     }
 }
 
@@ -216,16 +258,18 @@ fn without_equals(some: &[Piece], others: &[Piece]) -> (Vec<Piece>, Vec<Piece>) 
     (left, right)
 }
 
-/// In the order of [`Piece`].
-const NAMES: [&str; Piece::NUM] = ["pawn", "knight", "bishop", "rook", "queen", "king"];
+/// `rook`.
+pub fn name(piece: Piece) -> &'static str {
+    ["pawn", "knight", "bishop", "rook", "queen", "king"][piece as usize]
+}
 
-/// `a rook and two pawns`.
-fn listed(pieces: &[Piece]) -> String {
+/// `a rook and two pawns`, `the king and the rook`.
+pub fn listed(article: &str, pieces: &[Piece]) -> String {
     let kinds = Piece::ALL.into_iter().rev().filter_map(|kind| {
-        let name = NAMES[kind as usize];
+        let name = name(kind);
         match pieces.iter().filter(|&&piece| piece == kind).count() {
             0 => None,
-            1 => Some(format!("a {name}")),
+            1 => Some(format!("{article} {name}")),
             2 => Some(format!("two {name}s")),
             3 => Some(format!("three {name}s")),
             more => Some(format!("{more} {name}s")),
@@ -250,14 +294,14 @@ fn is_passed(board: &Board, square: Square, side: Color) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use anyhow::Result;
     use azimuth_chess::position::Position;
     use azimuth_chess::san::parse_move;
 
     use super::*;
 
-    fn board_and_line(fen: &str, sans: &str) -> Result<(Board, Vec<Move>)> {
+    pub fn board_and_line(fen: &str, sans: &str) -> Result<(Board, Vec<Move>)> {
         let mut position = Position::from_fen(fen)?;
         let board = position.board().clone();
         let mut line = Vec::new();
@@ -332,14 +376,24 @@ mod tests {
     }
 
     #[test]
-    fn a_threat_is_a_capture_that_would_pay() -> Result<()> {
-        let position = Position::from_fen("3k4/8/8/1b6/8/8/4R3/4K3 w - - 0 1")?;
-        let takes = "b5e2".parse().expect("a move");
-        assert!(is_threat(position.board(), takes));
-        let moved = board_after(position.board(), "e2d2".parse().expect("a move"));
-        assert!(!still_pays(&moved, takes));
-        let other = "b5d3".parse().expect("a move");
-        assert!(!is_threat(position.board(), other));
+    fn a_surplus_is_more_than_a_pawn() -> Result<()> {
+        for (fen, expected) in [
+            ("6bk/8/5K2/8/8/8/8/6R1 w - - 0 1", Some("White has a rook against a bishop")),
+            ("7k/8/8/8/8/8/8/1n2n2K w - - 0 1", Some("Black has two knights more")),
+            ("7k/p7/8/8/8/8/PP6/7K w - - 0 1", None),
+        ] {
+            assert_eq!(surplus(Position::from_fen(fen)?.board()).as_deref(), expected, "{fen}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_king_that_captures_is_drawn_out() -> Result<()> {
+        let fen = "r1bqkb1r/ppp2ppp/2n5/3np1N1/2B5/8/PPPP1PPP/RNBQK2R w KQkq - 0 6";
+        let (board, line) = board_and_line(fen, "Nxf7 Kxf7 Qf3+ Ke6")?;
+        assert_eq!(sacrificed(&board, &line), Some(Piece::Knight));
+        assert_eq!(drawn_out(&board, &line), Some((Square::E6, 4)));
+        assert_eq!(drawn_out(&board, &line[..3]), None);
         Ok(())
     }
 }

@@ -5,11 +5,14 @@ mod command;
 mod html;
 mod json;
 mod reason;
+mod sentences;
 mod study;
+mod tactics;
 mod text;
 
 pub use command::{ExplainCommand, Subject};
 pub use html::{numbered, side_name};
 pub use json::{Document, ScoreJson, document, line, score};
-pub use reason::{reason, worth};
+pub use reason::reason;
+pub use sentences::{mistake, worth};
 pub use study::{Study, Task};

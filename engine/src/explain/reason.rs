@@ -2,22 +2,22 @@
 
 use std::cmp::Ordering;
 
-use azimuth_chess::position::{Ending, board_after};
-use azimuth_chess::san::san_of_move;
+use azimuth_chess::position::{Position, board_after};
+use azimuth_chess::san::{san_of_line, san_of_move};
 use azimuth_search::Value;
 use cozy_chess::Move;
 
-use super::chess_terms::{
-    Outcome, draw_of, is_threat, mate_threat, mates, new_passed_pawn, outcome, still_pays,
-};
-use super::html::numbered;
-use super::study::{StudiedMove, Study};
+use super::chess_terms::{draw_of, mate_threat, name, outcome, surplus};
+use super::html::{numbered, side_name};
+use super::sentences::{CLEAR, Choice, is_known, worth};
+use super::study::{StudiedMove, Study, Taken, Threat};
+use super::tactics::{removes_guard, tactic};
 
-/// Maximum number of plies that a sentence quotes.
-const LONGEST_QUOTE: usize = 12;
+/// Maximum number of plies after which a threat, or the answer to a capture, is carried out.
+const LONGEST_THREAT: usize = 5;
 
-/// Number of plies that show where a move leads if nothing else is said of it.
-const SHORT_QUOTE: usize = 6;
+/// Maximum number of moves of a mate that is quoted.
+const LONGEST_MATE: i32 = 5;
 
 /// Compares the chosen move with the runner-up, describes their best lines, and adds the moves that
 /// the user asked for.
@@ -25,21 +25,24 @@ pub fn reason(study: &Study) -> String {
     if study.moves.len() == 1 {
         return format!("{} is the only legal move.", san(study, study.chosen()));
     }
+    let chosen = study.chosen();
     let mut sentences = vec![verdict(study)];
-    sentences.extend(shown_by(study, study.chosen(), "It"));
-    sentences.extend(answered_threat(study));
+    sentences.extend(choice(study, chosen).shown("It"));
+    sentences.extend(points(study, chosen));
     if let Some((missed, value)) = study.missed() {
         let name = san(study, missed);
         sentences.push(format!(
             "But {name} is better: searched by itself it {}, and the first search missed it.",
             worth_after(missed, value)
         ));
-        sentences.extend(shown_by(study, missed, &name));
-    } else if let Some(runner_up) = study.runner_up() {
-        let phrase = |studied| outcome_of(study, studied).map(|found| found.phrase);
+        sentences.extend(choice(study, missed).shown(&name));
+        sentences.extend(points(study, missed));
+    } else if let Some(runner_up) = study.runner_up().filter(|it| !is_asked(study, it)) {
+        let [best, other] = [chosen, runner_up].map(|studied| choice(study, studied));
+        let phrase = |choice: &Choice| choice.outcome().map(|found| found.phrase);
         // Equal material explains nothing, and a mate needs no further reason.
-        if phrase(runner_up) != phrase(study.chosen()) && !is_mate(study, study.chosen()) {
-            sentences.extend(material(study, runner_up, &san(study, runner_up)));
+        if phrase(&other).is_some() && phrase(&other) != phrase(&best) && !best.is_mate() {
+            sentences.extend(other.material(&san(study, runner_up)));
         }
     }
     sentences.extend(study.compared.iter().filter_map(|&mv| asked_for(study, mv)).flatten());
@@ -88,24 +91,20 @@ fn verdict(study: &Study) -> String {
 
 /// The verdict on the chosen move of a position in the tablebases.
 fn by_tables(study: &Study, name: &str, value: Value) -> String {
-    let line = &study.chosen().line;
-    let mate = match study.root.after_line(line).ending() {
-        Some(Ending::Checkmate { .. }) => format!(" and mates in {}", line.len().div_ceil(2)),
-        _ => String::new(),
-    };
     let says = match value.partial_cmp(&Value::DRAW) {
-        Some(Ordering::Greater) => format!("{name} wins{mate}"),
+        Some(Ordering::Greater) => format!("{name} wins"),
         Some(Ordering::Less) => format!("Every move loses; {name} holds out longest"),
         _ => format!("{name} draws"),
     };
-    format!("{says}, as the endgame tables show.")
+    let surplus = surplus(study.root.board()).filter(|_| value == Value::DRAW);
+    let although = surplus.map_or(String::new(), |surplus| format!(", although {surplus}"));
+    format!("{says}, as the endgame tables show{although}.")
 }
 
-/// Describes a move that the user asked for, unless the text already names it.
+/// Describes a move that the user asked for, unless the text already does.
 fn asked_for(study: &Study, mv: Move) -> Option<Vec<String>> {
-    // The verdict compares a move that mates, or one of the tables, with no other.
-    let compares = !is_mate(study, study.chosen()) && !study.in_tables;
-    let named = [Some(study.chosen()), study.runner_up().filter(|_| compares)];
+    let missed = study.missed().map(|(missed, _)| missed);
+    let named = [Some(study.chosen()), missed];
     if named.into_iter().flatten().any(|named| named.explained.mv == mv) {
         return None;
     }
@@ -113,106 +112,120 @@ fn asked_for(study: &Study, mv: Move) -> Option<Vec<String>> {
     let (name, value) = (san(study, asked), asked.value()?);
     let chosen = study.value_of_chosen();
     let worth = worth_after(asked, value);
-    let mut said = vec![match value.moves_to_mate().or(chosen.moves_to_mate()) {
+    let worth = match value.moves_to_mate().or(chosen.moves_to_mate()) {
         Some(_) => format!("{name} {worth}."),
         None => {
             format!("{name} {worth}, {} {}.", compared(value, chosen), san(study, study.chosen()))
         }
-    }];
-    let shown = shown_by(study, asked, "It");
-    if shown.is_empty() && !asked.line.is_empty() {
-        let line = &asked.line[..asked.line.len().min(SHORT_QUOTE)];
-        said.push(format!("The best play is {}.", numbered(study.root.board(), line)));
-    }
-    said.extend(shown);
-    Some(said)
-}
-
-/// Describes a move's best line: how it draws, the material that it wins or loses, or a new passed
-/// pawn if it wins none. Material that is won in a draw is worth nothing.
-fn shown_by(study: &Study, studied: &StudiedMove, subject: &str) -> Vec<String> {
-    let wins = outcome_of(study, studied).is_some_and(|found| found.gain > 0);
-    if known_value(study, studied) == Some(Value::DRAW) {
-        let lost = if wins { None } else { material(study, studied, subject) };
-        return draw(study, studied, subject).into_iter().chain(lost).collect();
-    }
-    let pawn = if wins { None } else { passed_pawn(study, studied, subject) };
-    material(study, studied, subject).into_iter().chain(pawn).collect()
-}
-
-fn draw(study: &Study, studied: &StudiedMove, subject: &str) -> Option<String> {
-    let line = &studied.line;
-    let how = draw_of(&study.root, line)?;
-    let quote = match line.len() {
-        1..=LONGEST_QUOTE => format!(": {}", numbered(study.root.board(), line)),
-        _ => String::new(),
     };
-    Some(format!("{subject} draws {how}{quote}."))
+    let shown = choice(study, asked).refuted("It");
+    Some([vec![worth], shown, points(study, asked)].concat())
 }
 
-fn material(study: &Study, studied: &StudiedMove, subject: &str) -> Option<String> {
-    let Outcome { mut phrase, plies, .. } = outcome_of(study, studied)?;
-    // The best move's material loss is a sacrifice for compensation.
-    let is_good = studied.rank_after == Some(1)
-        && known_value(study, studied).is_some_and(|value| value >= Value::DRAW);
-    if let Some(lost) = phrase.strip_prefix("loses").filter(|_| is_good) {
-        phrase = format!("gives up{lost}");
+fn is_asked(study: &Study, studied: &StudiedMove) -> bool {
+    study.compared.contains(&studied.explained.mv)
+}
+
+/// Says of a move what its line does not show: a threat, the answer to one, the point of an offer,
+/// and a zugzwang.
+fn points(study: &Study, studied: &StudiedMove) -> Vec<String> {
+    if choice(study, studied).value.is_none_or(|value| value.plies_to_mate() == Some(1)) {
+        return Vec::new();
     }
-    let line = numbered(study.root.board(), &studied.line[..plies]);
-    Some(format!("{subject} {phrase}: {line}."))
+    let points = [
+        mating_threat(study, studied),
+        answered_threat(study, studied),
+        if_taken(study, studied),
+        zugzwang(study, studied),
+    ];
+    points.into_iter().flatten().collect()
 }
 
-fn passed_pawn(study: &Study, studied: &StudiedMove, subject: &str) -> Option<String> {
-    let board = study.root.board();
-    let (pawn, plies) = new_passed_pawn(board, &studied.line, board.side_to_move())?;
-    let line = numbered(board, studied.line.get(..plies).filter(|line| !line.is_empty())?);
-    let quoted = plies <= LONGEST_QUOTE && !is_mate(study, studied);
-    quoted.then(|| format!("{subject} gets a passed pawn on {pawn}: {line}."))
+/// Says that a move threatens to mate at once.
+fn mating_threat(study: &Study, studied: &StudiedMove) -> Option<String> {
+    let (board, mv) = (study.root.board(), studied.explained.mv);
+    let after = Position::from(board_after(board, mv));
+    let passed = after.has_legal_move().then(|| after.board().null_move())??;
+    let threat = mate_threat(&passed)?;
+    let name = san_of_move(&passed, threat);
+    Some(match removes_guard(board, mv, threat) {
+        true => format!("It removes the defender of {} and threatens {name}.", threat.to),
+        false => format!("It threatens {name}."),
+    })
 }
 
-/// Says that the chosen move meets a threat: a mate in one, or a capture that would pay if the
-/// opponent were to move now, that another move allows at a loss, and that no longer pays after the
-/// chosen move.
-fn answered_threat(study: &Study) -> Option<String> {
-    let (board, chosen) = (study.root.board(), study.chosen());
-    let passed = board.null_move()?;
-    if let Some(threat) = mate_threat(&passed) {
-        let parried = !mates(&board_after(board, chosen.explained.mv), threat);
-        let said = || format!("It parries the threat of {}.", san_of_move(&passed, threat));
-        return parried.then(said);
-    }
-    let loses = outcome_of(study, chosen).is_some_and(|found| found.gain < 0);
-    if loses || is_mate(study, chosen) {
+/// Says that a move parries a threat, or overlooks it: a mate, or material that the opponent would
+/// soon win if the side to move passed, at a clear loss.
+fn answered_threat(study: &Study, studied: &StudiedMove) -> Option<String> {
+    let Threat { position, value, line } = study.threat.as_ref()?;
+    let (&first, own) = (line.first()?, choice(study, studied).value?);
+    if own.moves_to_mate().is_some_and(|moves| moves > 0) {
         return None;
     }
-    let after = board_after(board, chosen.explained.mv);
-    let met = study.moves.iter().skip(1).find_map(|other| {
-        let &reply = other.line.get(1)?;
-        let suffers = outcome_of(study, other).is_some_and(|found| found.gain < 0);
-        let met = suffers && is_threat(board, reply) && !still_pays(&after, reply);
-        met.then_some((reply, other))
-    });
-    let (reply, other) = met?;
-    let reply = san_of_move(&passed, reply);
-    Some(format!("It meets a threat: {} allows {reply}.", san(study, other)))
+    let name = san_of_move(position.board(), first);
+    let won = outcome(position.board(), line);
+    let won = won.filter(|won| won.gain > 0 && won.plies <= LONGEST_THREAT);
+    let threat = match (value.moves_to_mate(), won) {
+        (Some(1), _) => name,
+        (Some(moves), _) if moves > 1 => format!("{name} and mate in {moves}"),
+        (None, Some(won)) if !choice(study, studied).wins() => {
+            format!("{name}, which {}", won.phrase)
+        }
+        _ => return None,
+    };
+    let is_played = studied.line.get(1) == Some(&first);
+    let saved = own.win_probability() - (1.0 - value.win_probability());
+    if is_played && choice(study, studied).is_clearly_worse() {
+        return Some(format!("It overlooks the threat of {threat}."));
+    }
+    let is_parried = !is_played && saved >= CLEAR;
+    is_parried.then(|| format!("It parries the threat of {threat}."))
 }
 
-/// The material that a move's best line wins or loses. `None` if the line mates or needs more than
-/// [`LONGEST_QUOTE`] plies.
-fn outcome_of(study: &Study, studied: &StudiedMove) -> Option<Outcome> {
-    let found = outcome(study.root.board(), &studied.line)?;
-    (found.plies <= LONGEST_QUOTE && !is_mate(study, studied)).then_some(found)
+/// Says why the opponent should not make the capture that wins most material at once.
+fn if_taken(study: &Study, studied: &StudiedMove) -> Option<String> {
+    let Taken { line, value } = studied.if_taken.as_ref()?;
+    let [mv, capture, rest @ ..] = line.as_slice() else { return None };
+    let is_main_line = *line == studied.line;
+    let choice = choice(study, studied);
+    // The description of the main line says it.
+    if choice.is_mate() || is_main_line && choice.outcome().is_some() {
+        return None;
+    }
+    let (root, side) = (study.root.board(), study.root.board().side_to_move());
+    let offered = board_after(root, *mv);
+    let taken = board_after(&offered, *capture);
+    let piece = offered.piece_on(capture.to).map_or("pawn", name);
+    let (us, them) = (side_name(side), side_name(!side));
+    let until = |plies: usize| numbered(&offered, &line[1..][..=plies]);
+    let says = if let Some(moves @ 1..=LONGEST_MATE) = value.moves_to_mate() {
+        format!("{us} mates in {moves}: {}", until(rest.len()))
+    } else if !is_main_line && draw_of(&study.root, line) == Some("by stalemate") {
+        "it is stalemate".to_owned()
+    } else if let Some(won) = outcome(&taken, rest).filter(|won| won.gain > 0)
+        && let Some(found) = tactic(&taken, &rest[..won.plies.min(LONGEST_THREAT)], side)
+        && outcome(root, line).is_none_or(|net| net.gain > 0)
+    {
+        let name = &san_of_line(&taken, rest)[found.ply];
+        format!("{name} {}: {}", found.phrase, until(won.plies.min(found.ply + 3)))
+    } else {
+        return None;
+    };
+    Some(format!("If {them} takes the {piece}, {says}."))
 }
 
-fn is_mate(study: &Study, studied: &StudiedMove) -> bool {
-    known_value(study, studied).is_some_and(|value| value.moves_to_mate().is_some())
+fn zugzwang(study: &Study, studied: &StudiedMove) -> Option<String> {
+    let them = side_name(!study.root.board().side_to_move());
+    studied.zugzwang.then(|| format!("It puts {them} in zugzwang."))
 }
 
-fn known_value(study: &Study, studied: &StudiedMove) -> Option<Value> {
-    match std::ptr::eq(studied, study.chosen()) {
+fn choice<'a>(study: &'a Study, studied: &'a StudiedMove) -> Choice<'a> {
+    let value = match std::ptr::eq(studied, study.chosen()) {
         true => Some(study.value_of_chosen()),
         false => studied.value(),
-    }
+    };
+    let best = study.missed().map_or(study.value_of_chosen(), |(_, value)| value);
+    Choice { root: &study.root, line: &studied.line, value, best }
 }
 
 /// `is worth 53.2% after 9 plies`, `mates in 3`.
@@ -223,22 +236,8 @@ fn worth_after(studied: &StudiedMove, value: Value) -> String {
     }
 }
 
-/// `is worth 53.2%`, `mates in 3`.
-pub fn worth(value: Value) -> String {
-    match value.moves_to_mate() {
-        Some(moves) if moves > 0 => format!("mates in {moves}"),
-        Some(moves) => format!("is mated in {}", -moves),
-        None if value == Value::DRAW => "draws".to_owned(),
-        None if value.plies_to_tablebase().is_some() => {
-            if value > Value::DRAW { "wins" } else { "loses" }.to_owned()
-        }
-        None => format!("is worth {:.1}%", 100.0 * value.win_probability()),
-    }
-}
-
 /// `2.1 points more than`.
 fn compared(value: Value, other: Value) -> String {
-    let is_known = |value: Value| value == Value::DRAW || value.plies_to_tablebase().is_some();
     if is_known(value) && worth(value) == worth(other) {
         return "as does".to_owned();
     }

@@ -1,5 +1,6 @@
 //! The analysis of a position: one search, its result for every move, separate searches of the
-//! moves that a person would compare, and the quiet positions at the ends of verified lines.
+//! moves that a person would compare, of the opponent's threat and of offers, and the quiet
+//! positions at the ends of verified lines.
 
 use std::collections::HashMap;
 
@@ -8,9 +9,11 @@ use azimuth_chess::position::{Position, board_after, legal_moves};
 use azimuth_search::inference::ModelClient;
 use azimuth_search::{
     Bound, Control, ExplainedMove, Explanation, Limits, Planner, Report, SearchedMove, StopSwitch,
-    Value, VerifiedMove,
+    Tablebases, Value, VerifiedMove,
 };
 use cozy_chess::{Board, Move};
+
+use super::chess_terms::{best_capture, is_settled};
 
 /// The parameters of a study.
 pub struct Task {
@@ -44,8 +47,24 @@ pub struct Study {
     pub moves: Vec<StudiedMove>,
     /// The moves that the user asked to compare.
     pub compared: Vec<Move>,
+    /// What the opponent would play if the side to move passed; `None` in check.
+    pub threat: Option<Threat>,
     /// The positions that verified moves and replies lead to.
     pub quiet: QuietPositions,
+}
+
+/// The best line of the opponent, to move in `position`, and its value for the opponent.
+pub struct Threat {
+    pub position: Position,
+    pub line: Vec<Move>,
+    pub value: Value,
+}
+
+/// The best line after the capture that wins most material at once, from the root on, and its value
+/// for the side to move at the root.
+pub struct Taken {
+    pub line: Vec<Move>,
+    pub value: Value,
 }
 
 /// The analysis of a legal move.
@@ -62,6 +81,10 @@ pub struct StudiedMove {
     pub own_search: Option<SearchedMove>,
     /// The best line that begins with the move; empty if no search reported one.
     pub line: Vec<Move>,
+    /// The consequence of the capture that the move offers, if it offers one and was searched.
+    pub if_taken: Option<Taken>,
+    /// Whether the tablebases show that the opponent loses only because he must move.
+    pub zugzwang: bool,
 }
 
 impl StudiedMove {
@@ -99,6 +122,13 @@ impl Study {
         search_compared(&mut alone, &study.compared, &mut study.moves)?;
         search_chosen_again(&mut alone, chosen, &mut study.moves)?;
         rank(chosen, report.value, &mut study.moves);
+        study.threat = alone.threat()?;
+        // The chosen move and the runner-up come first.
+        for (place, studied) in study.moves.iter_mut().enumerate() {
+            if place < 2 || study.compared.contains(&studied.explained.mv) {
+                alone.look_closer(studied)?;
+            }
+        }
         Ok(study)
     }
 
@@ -140,7 +170,7 @@ impl Study {
         let static_value = planner.evaluate(&root)?;
         let tablebases = planner.tablebases();
         let in_tables = tablebases.is_some_and(|it| it.distance_to_zeroing(root.board()).is_some());
-        let (early_end, compared) = (None, Vec::new());
+        let (early_end, compared, threat) = (None, Vec::new(), None);
         Ok(Self {
             root,
             in_tables,
@@ -150,6 +180,7 @@ impl Study {
             early_end,
             moves,
             compared,
+            threat,
             quiet,
         })
     }
@@ -223,6 +254,8 @@ fn first_sight(explanation: Explanation, model: &mut ModelClient) -> Result<Vec<
         rank_after: None,
         own_search: None,
         line: Vec::new(),
+        if_taken: None,
+        zugzwang: false,
     };
     Ok(moves.into_iter().enumerate().zip(cosines).map(studied).collect())
 }
@@ -230,7 +263,11 @@ fn first_sight(explanation: Explanation, model: &mut ModelClient) -> Result<Vec<
 /// Node limit of a separate search, as a multiple of the nodes of the main search.
 const OWN_SEARCH_NODES: u64 = 4;
 
-/// Searches of single moves, in addition to the main search of the position.
+/// Maximum number and depth, in plies, of the searches that lead a line to a quiet position.
+const SETTLING_SEARCHES: u32 = 3;
+const SETTLING_DEPTH: u32 = 6;
+
+/// Searches of single moves and of later positions, in addition to the main search.
 struct Alone<'a> {
     planner: &'a mut dyn Planner,
     root: &'a Position,
@@ -243,13 +280,89 @@ impl Alone<'_> {
     /// Searches `search_moves` to `depth` plies, with at most [`OWN_SEARCH_NODES`] times the nodes
     /// of the main search.
     fn search(&mut self, search_moves: Vec<Move>, depth: u32) -> Result<Report> {
+        self.search_in(self.root, search_moves, depth)
+    }
+
+    fn search_in(
+        &mut self,
+        position: &Position,
+        search_moves: Vec<Move>,
+        depth: u32,
+    ) -> Result<Report> {
         // The limit is nodes, not time: with a clock, a search of a single move returns at once.
         let nodes = Some(self.report.nodes.saturating_mul(OWN_SEARCH_NODES));
-        let limits = Limits { depth: Some(depth), nodes, search_moves, ..Limits::default() };
+        let depth = Some(depth.max(1));
+        let limits = Limits { depth, nodes, search_moves, ..Limits::default() };
         let control = &mut Control::without_signals(limits).stopped_by(self.stop);
-        let report = self.planner.search(self.root, control, &mut |_| ())?;
-        Ok(continued(self.root, report, self.planner))
+        let report = self.planner.search(position, control, &mut |_| ())?;
+        Ok(continued(position, report, self.planner))
     }
+
+    /// The opponent's best line if the side to move passes, at most half as deep as the main search.
+    fn threat(&mut self) -> Result<Option<Threat>> {
+        let Some(passed) = self.root.board().null_move() else { return Ok(None) };
+        let position = Position::from(passed);
+        if position.ending().is_some() {
+            return Ok(None);
+        }
+        let Report { value, pv, .. } =
+            self.search_in(&position, Vec::new(), self.report.depth / 2)?;
+        let line = self.settled(&position, pv)?;
+        Ok(Some(Threat { position, line, value }))
+    }
+
+    /// Adds to a move what the reason may say of it: its line's moves to a quiet position, the
+    /// consequence of an offer, and a zugzwang.
+    fn look_closer(&mut self, studied: &mut StudiedMove) -> Result<()> {
+        if studied.line.is_empty() {
+            return Ok(());
+        }
+        studied.line = self.settled(self.root, std::mem::take(&mut studied.line))?;
+        let after = self.root.after(studied.explained.mv);
+        let tablebases = self.planner.tablebases();
+        studied.zugzwang = tablebases.is_some_and(|it| is_zugzwang(it, after.board()));
+        studied.if_taken = self.if_taken(studied, &after)?;
+        Ok(())
+    }
+
+    fn if_taken(&mut self, studied: &StudiedMove, after: &Position) -> Result<Option<Taken>> {
+        let Some(capture) = best_capture(after.board()) else { return Ok(None) };
+        if let Some(found) = studied.found()
+            && studied.line.get(1) == Some(&capture)
+        {
+            return Ok(Some(Taken { line: studied.line.clone(), value: found.value }));
+        }
+        let taken = after.after(capture);
+        let mut line = vec![studied.explained.mv, capture];
+        if taken.ending().is_some() {
+            return Ok(Some(Taken { line, value: self.planner.evaluate(&taken)? }));
+        }
+        let depth = self.report.depth.saturating_sub(2);
+        let Report { value, pv, .. } = self.search_in(&taken, Vec::new(), depth)?;
+        line.extend(self.settled(&taken, pv)?);
+        Ok(Some(Taken { line, value }))
+    }
+
+    /// A line with the moves of short searches if it ends amid exchanges.
+    fn settled(&mut self, root: &Position, mut line: Vec<Move>) -> Result<Vec<Move>> {
+        for _ in 0..SETTLING_SEARCHES {
+            let end = root.after_line(&line);
+            if end.ending().is_some() || is_settled(end.board()) {
+                break;
+            }
+            let depth = SETTLING_DEPTH.min(self.report.depth);
+            line.extend(self.search_in(&end, Vec::new(), depth)?.pv);
+        }
+        Ok(line)
+    }
+}
+
+/// Whether the side to move loses, but would not if it could pass.
+fn is_zugzwang(tablebases: &Tablebases, board: &Board) -> bool {
+    let Some(passed) = board.null_move() else { return false };
+    let [known, if_passed] =
+        [board, &passed].map(|board| tablebases.distance_to_zeroing(board).map(i32::signum));
+    known == Some(-1) && if_passed.is_some_and(|sign| sign < 1)
 }
 
 /// Adds to a line the moves that the tablebases play on: a search ends where they know the value.

@@ -8,7 +8,7 @@ use cozy_chess::{Board, Move};
 use serde::Serialize;
 
 use super::game::Game;
-use crate::explain::{ScoreJson, line, score};
+use crate::explain::{ScoreJson, line, mistake, score};
 
 /// A position of the game.
 pub struct Stop {
@@ -20,40 +20,54 @@ pub struct Stop {
     pub wdl: Option<[u32; 3]>,
     /// The best line; empty if the game is over.
     pub line: Vec<Move>,
-    /// The best moves with their values for the side to move, if the move of the game was judged.
-    pub compared: Vec<(Move, Value)>,
+    /// The best moves with their expected scores, if the move of the game was judged.
+    pub compared: Vec<(Move, f32)>,
     /// The cosine with the axis, for White.
     pub cosine: f32,
     /// The move that led to the position; `None` at the start.
     pub arrival: Option<Arrival>,
 }
 
+impl Stop {
+    /// Expected score of the side to move.
+    fn expected_score(&self) -> f32 {
+        self.wdl.map_or_else(|| self.value.win_probability(), expected_score)
+    }
+}
+
+/// The expected score, in [0, 1], of chances to win, draw and lose in permille.
+pub fn expected_score([win, draw, _]: [u32; 3]) -> f32 {
+    (win as f32 + draw as f32 / 2.0) / 1000.0
+}
+
 /// A move of the game.
 pub struct Arrival {
     /// Rank among the legal moves by static evaluation, from 1, and the number of legal moves.
     pub rank: (usize, usize),
-    /// Loss of win probability.
+    /// Loss of expected score.
     pub loss: f32,
     /// The classification, if the loss is large enough.
     pub judgement: Option<Judgement>,
+    /// Why the move is a mistake, if it was judged.
+    pub remark: Option<String>,
 }
 
-/// Classification of a move by its loss of win probability.
+/// Classification of a move by its loss of expected score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Judgement {
-    /// More than 0.05.
+    /// At least 0.1.
     Inaccuracy,
-    /// More than 0.10.
+    /// At least 0.2.
     Mistake,
-    /// More than 0.15.
+    /// At least 0.3.
     Blunder,
 }
 
-/// Loss of win probability above which a move is an inaccuracy, a mistake or a blunder: lichess's
-/// thresholds (0.1, 0.2 and 0.3 of winning chances in [-1, 1]).
+/// Loss of expected score from which on a move is an inaccuracy, a mistake or a blunder: at an even
+/// score, about 45, 90 and 140 centipawns. Lichess's thresholds are 55, 110 and 170 there.
 const BANDS: [(f32, Judgement); 3] =
-    [(0.15, Judgement::Blunder), (0.10, Judgement::Mistake), (0.05, Judgement::Inaccuracy)];
+    [(0.3, Judgement::Blunder), (0.2, Judgement::Mistake), (0.1, Judgement::Inaccuracy)];
 
 /// Number of moves that are compared where the move of the game was judged.
 const COMPARED: usize = 5;
@@ -88,17 +102,21 @@ impl Analyst<'_> {
 
     /// Analyses the position after a legal move, and judges the move.
     pub fn next_stop(&mut self, before: &Stop, mv: Move) -> Result<Stop> {
-        let (value, best) = (before.value, before.line.first().copied());
+        let best = before.line.first().copied();
         let rank = self.rank(&before.position, mv)?;
         let stop = self.stop(before.position.after(mv))?;
-        let after = 1.0 - stop.value.win_probability();
+        let after = 1.0 - stop.expected_score();
         let loss = match best {
-            Some(best) if best != mv => (value.win_probability() - after).max(0.0),
+            Some(best) if best != mv => (before.expected_score() - after).max(0.0),
             // No move is better, or the game was drawn before it.
             _ => 0.0,
         };
         let judgement = BANDS.iter().find(|(least, _)| loss >= *least).map(|band| band.1);
-        Ok(Stop { arrival: Some(Arrival { rank, loss, judgement }), ..stop })
+        let played = [&[mv], stop.line.as_slice()].concat();
+        let value = (-stop.value).seen_from_before(1);
+        let why = |_| mistake(&before.position, (&played, value), (&before.line, before.value));
+        let remark = judgement.and_then(why);
+        Ok(Stop { arrival: Some(Arrival { rank, loss, judgement, remark }), ..stop })
     }
 
     /// Analyses a position.
@@ -121,23 +139,24 @@ impl Analyst<'_> {
         Ok(Stop { position, value, wdl, line, compared: Vec::new(), cosine, arrival: None })
     }
 
-    /// The best moves of a position, best first.
-    fn compare(&mut self, position: &Position) -> Result<Vec<(Move, Value)>> {
+    /// The best moves of a position with their expected scores, best first.
+    fn compare(&mut self, position: &Position) -> Result<Vec<(Move, f32)>> {
         let limits = Limits { multipv: COMPARED, ..self.limits.clone() };
         let control = &mut Control::without_signals(limits).stopped_by(&self.switch);
-        let mut lines: Vec<Option<(Move, Value)>> = vec![None; COMPARED];
+        let model = self.planner.wdl_model();
+        let mut lines: Vec<Option<(Move, f32)>> = vec![None; COMPARED];
         self.planner.search(position, control, &mut |report| {
             let place = lines.get_mut(report.multipv.max(1) - 1);
             if let (Some(place), Some(&mv)) = (place, report.pv.first()) {
-                *place = Some((mv, report.value));
+                *place = Some((mv, expected_score(model.permille(report.value, position.board()))));
             }
         })?;
         // The last iteration may have been interrupted between its lines, so a move may occur
         // twice.
-        let mut best: Vec<(Move, Value)> = Vec::with_capacity(COMPARED);
-        for (mv, value) in lines.into_iter().flatten() {
+        let mut best: Vec<(Move, f32)> = Vec::with_capacity(COMPARED);
+        for (mv, score) in lines.into_iter().flatten() {
             if best.iter().all(|&(known, _)| known != mv) {
-                best.push((mv, value));
+                best.push((mv, score));
             }
         }
         Ok(best)
@@ -179,10 +198,13 @@ pub struct Judged {
     pv: Vec<String>,
     /// The cosine of the position with the axis, for White.
     cosine: f32,
-    /// Win probability that the move before the position lost.
+    /// Expected score that the move before the position lost.
     loss: Option<f32>,
     /// The classification of that move.
     judgement: Option<Judgement>,
+    /// Why that move is a mistake, in a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remark: Option<String>,
     /// The rank of that move by static evaluation, and the number of legal moves.
     rank: Option<(usize, usize)>,
     /// The best moves of the position, if they were compared.
@@ -195,8 +217,8 @@ pub struct Judged {
 struct Compared {
     /// The move in UCI notation.
     uci: String,
-    /// The win probability of the side that moves.
-    p: f32,
+    /// The expected score of the side that moves.
+    expected_score: f32,
 }
 
 impl Judged {
@@ -205,9 +227,9 @@ impl Judged {
         let board = stop.position.board();
         let chess960 = castles_as_in_chess960(board);
         let arrival = stop.arrival.as_ref();
-        let compared = stop.compared.iter().map(|&(mv, value)| Compared {
+        let compared = stop.compared.iter().map(|&(mv, expected_score)| Compared {
             uci: uci_move(board, mv, chess960),
-            p: value.win_probability(),
+            expected_score,
         });
         Self {
             ply,
@@ -217,6 +239,7 @@ impl Judged {
             cosine: stop.cosine,
             loss: arrival.map(|arrival| arrival.loss),
             judgement: arrival.and_then(|arrival| arrival.judgement),
+            remark: arrival.and_then(|arrival| arrival.remark.clone()),
             rank: arrival.map(|arrival| arrival.rank),
             compared: compared.collect(),
         }

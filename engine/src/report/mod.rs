@@ -6,6 +6,6 @@ mod game;
 mod journal;
 mod page;
 
-pub use analysis::{Analyst, Judged, Stop};
+pub use analysis::{Analyst, Judged, Stop, expected_score};
 pub use command::ReportCommand;
 pub use game::{Game, LONGEST_GAME};

@@ -138,6 +138,9 @@ pub enum Event {
     Why {
         /// As `azimuth explain --json` writes it.
         explanation: Box<Document>,
+        /// The expected score of each move after the search, as far as it is known; a bound where
+        /// the move's value is one.
+        expected: Vec<Option<f32>>,
         /// Whether moves were compared by separate searches: the last explanation.
         complete: bool,
     },
@@ -226,7 +229,7 @@ pub struct Tree {
 pub struct Branch {
     /// The move in SAN.
     pub san: String,
-    /// The win probability of the side that moves, at first sight.
+    /// The latent score of the side that moves: the win probability of the cosine at first sight.
     pub first_sight: f32,
     /// The same, after the search that verifies the move.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -243,7 +246,7 @@ pub struct Branch {
 pub struct Dropped {
     /// The move in SAN.
     pub san: String,
-    /// The win probability of the side that moves, by which it was dropped.
+    /// The latent score of the side that moves, by which it was dropped.
     pub value: f32,
 }
 
@@ -272,6 +275,6 @@ pub struct Candidate {
     pub san: String,
     /// The place of the position after it.
     pub at: [f32; 2],
-    /// The win probability of the side that moves, at first sight.
+    /// The latent score of the side that moves, at first sight.
     pub p: f32,
 }

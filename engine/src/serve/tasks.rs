@@ -25,7 +25,7 @@ use super::protocol::{
 };
 use super::queue::{Queue, Role, Seat};
 use crate::explain::{self, Study, document, line, score};
-use crate::report::{Analyst, Judged, LONGEST_GAME, Stop};
+use crate::report::{Analyst, Judged, LONGEST_GAME, Stop, expected_score};
 use crate::uci::{Go, Level, WEAKEST_TO_STRONGEST, budget, time_for_choice};
 
 /// Runs a task to its end. `page` is the page's number.
@@ -445,9 +445,17 @@ fn why(job: &mut Job<'_>, compared: &[String]) -> Result<()> {
     let chess960 = castles_as_in_chess960(root.board());
     let mut model = job.seat.models().model(DefaultWeights::Selective)?;
     let planner = job.seat.planner(Role::Analyst, job.page)?;
-    let show = |study: &Study, complete| Event::Why {
-        explanation: Box::new(document(study, PlannerKind::Selective, chess960)),
-        complete,
+    let chances = planner.wdl_model();
+    let show = |study: &Study, complete| {
+        let expected = study.moves.iter().map(|studied| {
+            let value = studied.found()?.value;
+            Some(expected_score(chances.permille(value, root.board())))
+        });
+        Event::Why {
+            explanation: Box::new(document(study, PlannerKind::Selective, chess960)),
+            expected: expected.collect(),
+            complete,
+        }
     };
     let (began, mut shown) = (Instant::now(), None::<Instant>);
     // The tables are of finished iterations, so each one is a separate search. It finds the

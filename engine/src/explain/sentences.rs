@@ -1,0 +1,261 @@
+//! Describes a move by its best line, in a few sentences: how it mates or draws, the material that
+//! it wins or loses and by which tactic, or a new passed pawn.
+
+use azimuth_chess::position::{Ending, Position};
+use azimuth_chess::san::{san_of_line, san_of_move};
+use azimuth_search::Value;
+use cozy_chess::Move;
+
+use super::chess_terms::{Outcome, draw_of, drawn_out, name, new_passed_pawn, outcome, sacrificed};
+use super::html::numbered;
+use super::tactics::{mate_pattern, tactic};
+
+/// Maximum number of plies that a sentence quotes.
+const LONGEST_QUOTE: usize = 12;
+
+/// Number of plies that show where a move leads if nothing else is said of it.
+const SHORT_QUOTE: usize = 6;
+
+/// Loss of win probability from which on a move is clearly worse than another.
+pub const CLEAR: f32 = 0.05;
+
+/// A move, described by its best line.
+pub struct Choice<'a> {
+    /// The position before it.
+    pub root: &'a Position,
+    /// The best line that begins with the move.
+    pub line: &'a [Move],
+    /// The value of the move, if it is known.
+    pub value: Option<Value>,
+    /// The value of the best move.
+    pub best: Value,
+}
+
+impl Choice<'_> {
+    /// How the move mates or draws, the material that it wins or loses, or a new passed pawn if it
+    /// wins none. Material that is won in a draw is worth nothing. Empty if the line shows nothing.
+    pub fn shown(&self, subject: &str) -> Vec<String> {
+        if self.is_mate() {
+            return self.mate(subject).into_iter().collect();
+        }
+        let wins = self.wins();
+        if self.value == Some(Value::DRAW) {
+            let lost = if wins { None } else { self.material(subject) };
+            return self.draw(subject).into_iter().chain(lost).collect();
+        }
+        let pawn = if wins { None } else { self.passed_pawn(subject) };
+        self.material(subject).into_iter().chain(pawn).collect()
+    }
+
+    /// The same, and the first moves of the line unless that shows why the move is not better.
+    pub fn refuted(&self, subject: &str) -> Vec<String> {
+        let mut said = self.shown(subject);
+        let only_wins = self.wins() && self.value != Some(Value::DRAW);
+        let is_open = said.is_empty() || only_wins && self.is_clearly_worse();
+        if is_open && !self.line.is_empty() {
+            said.push(self.best_play());
+        }
+        said
+    }
+
+    fn best_play(&self) -> String {
+        format!("The best play is {}.", self.quote(self.line.len().min(SHORT_QUOTE)))
+    }
+
+    /// Whether the line wins material.
+    pub fn wins(&self) -> bool {
+        self.outcome().is_some_and(|found| found.gain > 0)
+    }
+
+    /// The move's result and the line that leads to it, if the result is certain: `Nf6 is mated in
+    /// 1: 1... Nf6 2. Qxf7#.`
+    fn certain(&self, name: &str) -> Option<String> {
+        let value = self.value.filter(|&value| is_known(value))?;
+        let quote = self.quote(self.line.len().min(LONGEST_QUOTE));
+        Some(format!("{name} {}: {quote}.", worth(value)))
+    }
+
+    /// The material that the line wins or loses. `None` if it mates or needs more than
+    /// [`LONGEST_QUOTE`] plies.
+    pub fn outcome(&self) -> Option<Outcome> {
+        let found = outcome(self.root.board(), self.line)?;
+        (found.plies <= LONGEST_QUOTE && !self.is_mate()).then_some(found)
+    }
+
+    /// Whether the move mates or is mated.
+    pub fn is_mate(&self) -> bool {
+        self.value.is_some_and(|value| value.moves_to_mate().is_some())
+    }
+
+    /// Whether the move is clearly worse than the best one.
+    pub fn is_clearly_worse(&self) -> bool {
+        let lost = |value: Value| self.best.win_probability() - value.win_probability();
+        self.value.is_some_and(|value| lost(value) >= CLEAR)
+    }
+
+    fn mate(&self, subject: &str) -> Option<String> {
+        let end = self.root.after_line(self.line);
+        let Some(Ending::Checkmate { winner }) = end.ending() else { return None };
+        let board = self.root.board();
+        let sacrificed = sacrificed(board, self.line).filter(|_| winner == board.side_to_move());
+        let says = match (sacrificed.map(name), mate_pattern(end.board())) {
+            (Some(piece), Some(pattern)) => format!("sacrifices the {piece} for {pattern}"),
+            (Some(piece), None) => format!("sacrifices the {piece}"),
+            (None, Some(pattern)) => format!("ends in {pattern}"),
+            (None, None) => return None,
+        };
+        let is_short = self.line.len() <= LONGEST_QUOTE;
+        is_short.then(|| format!("{subject} {says}: {}.", self.quote(self.line.len())))
+    }
+
+    fn draw(&self, subject: &str) -> Option<String> {
+        let how = draw_of(self.root, self.line)?;
+        let quote = match self.line.len() {
+            plies @ 1..=LONGEST_QUOTE => format!(": {}", self.quote(plies)),
+            _ => String::new(),
+        };
+        Some(format!("{subject} draws {how}{quote}."))
+    }
+
+    /// The material that the move wins or loses, and the tactic behind that.
+    pub fn material(&self, subject: &str) -> Option<String> {
+        let found = self.outcome();
+        if found.as_ref().is_none_or(|found| found.gain < 0)
+            && let Some(hunt) = self.king_hunt(subject)
+        {
+            return Some(hunt);
+        }
+        let board = self.root.board();
+        let promotion = || {
+            let piece = name(self.line.first()?.promotion?);
+            Some(format!("{subject} promotes a pawn to a {piece}."))
+        };
+        let Some(Outcome { mut phrase, gain, plies }) = found else { return promotion() };
+        let winner = if gain > 0 { board.side_to_move() } else { !board.side_to_move() };
+        if let Some(lost) = phrase.strip_prefix("loses").filter(|_| self.is_compensated()) {
+            phrase = format!("gives up{lost}");
+        }
+        let quote = self.quote(plies);
+        let found = tactic(board, &self.line[..plies], winner);
+        Some(match found {
+            Some(found) if found.ply == 0 => {
+                format!("{subject} {} and {phrase}: {quote}.", found.phrase)
+            }
+            Some(found) => {
+                let mv = &san_of_line(board, self.line)[found.ply];
+                format!("{subject} {phrase}, because {mv} {}: {quote}.", found.phrase)
+            }
+            None => format!("{subject} {phrase}: {quote}."),
+        })
+    }
+
+    /// The king's way out after it captures a sacrificed piece.
+    fn king_hunt(&self, subject: &str) -> Option<String> {
+        let board = self.root.board();
+        let found = drawn_out(board, self.line).filter(|_| self.is_compensated());
+        let (square, plies) = found.filter(|&(_, plies)| plies <= LONGEST_QUOTE)?;
+        let (piece, quote) = (name(sacrificed(board, self.line)?), self.quote(plies));
+        Some(format!("{subject} sacrifices the {piece} to draw the king out to {square}: {quote}."))
+    }
+
+    /// Whether a loss of material is a sacrifice: it hardly loses value.
+    fn is_compensated(&self) -> bool {
+        let is_even = self.value.is_some_and(|value| value.win_probability() > 0.5 - CLEAR);
+        is_even && !self.is_clearly_worse()
+    }
+
+    fn passed_pawn(&self, subject: &str) -> Option<String> {
+        let board = self.root.board();
+        let (pawn, plies) = new_passed_pawn(board, self.line, board.side_to_move())?;
+        let quoted = (1..=LONGEST_QUOTE).contains(&plies);
+        quoted.then(|| format!("{subject} gets a passed pawn on {pawn}: {}.", self.quote(plies)))
+    }
+
+    fn quote(&self, plies: usize) -> String {
+        numbered(self.root.board(), &self.line[..plies])
+    }
+}
+
+/// One sentence on a mistake in `root`: its certain result or the material that it loses, otherwise
+/// the certain result of the best move or the material that this wins, otherwise the moves that
+/// follow the mistake. Each line begins with its move and has the value for the side that moves.
+pub fn mistake(
+    root: &Position,
+    played: (&[Move], Value),
+    best: (&[Move], Value),
+) -> Option<String> {
+    let [played, best] = [played, best].map(|(line, value)| {
+        let name = line.first().map(|&mv| san_of_move(root.board(), mv));
+        (Choice { root, line, value: Some(value), best: best.1 }, name.unwrap_or_default())
+    });
+    let said = [(&played, false), (&best, true)].into_iter().find_map(|((choice, name), wins)| {
+        let shows = choice.outcome().is_some_and(|found| (found.gain > 0) == wins);
+        choice.certain(name).or_else(|| choice.material(name).filter(|_| shows))
+    });
+    said.or_else(|| (!played.0.line.is_empty()).then(|| played.0.best_play()))
+}
+
+/// `is worth 53.2%`, `mates in 3`.
+pub fn worth(value: Value) -> String {
+    match value.moves_to_mate() {
+        Some(moves) if moves > 0 => format!("mates in {moves}"),
+        Some(moves) => format!("is mated in {}", -moves),
+        None if value == Value::DRAW => "draws".to_owned(),
+        None if value.plies_to_tablebase().is_some() => {
+            if value > Value::DRAW { "wins" } else { "loses" }.to_owned()
+        }
+        None => format!("is worth {:.1}%", 100.0 * value.win_probability()),
+    }
+}
+
+/// Whether the value is that of a mate, a draw or a position in the tablebases.
+pub fn is_known(value: Value) -> bool {
+    value == Value::DRAW || value.is_decisive()
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Result;
+
+    use super::super::chess_terms::tests::board_and_line;
+    use super::*;
+
+    #[test]
+    fn a_mistake_has_one_sentence() -> Result<()> {
+        let (worse, better) = (Value::estimate(-0.6), Value::estimate(0.4));
+        let mated = Value::mated_in(4);
+        for (fen, played, best, expected) in [
+            (
+                "4k3/8/2n5/4p3/8/8/8/4QK2 w - - 0 1",
+                ("Qxe5+ Nxe5", worse),
+                ("Qe4 Kd7", better),
+                "Qxe5+ loses a queen for a pawn: 1. Qxe5+ Nxe5.",
+            ),
+            (
+                "4k3/p7/8/8/8/2r5/P3N3/4K3 w - - 0 1",
+                ("Kd2 Rc8", worse),
+                ("Nxc3 Kd7", better),
+                "Nxc3 wins a rook: 1. Nxc3.",
+            ),
+            (
+                "4k3/p7/8/8/8/7r/P3N3/4K3 w - - 0 1",
+                ("Kd2 Rh2", worse),
+                ("Kf2 Kd7", better),
+                "The best play is 1. Kd2 Rh2.",
+            ),
+            (
+                "6k1/5ppp/8/8/8/8/r4PPP/1R4K1 w - - 0 1",
+                ("Rd1 Ra1 Kh1 Rxd1#", mated),
+                ("h3 Ra5", better),
+                "Rd1 is mated in 2: 1. Rd1 Ra1 2. Kh1 Rxd1#.",
+            ),
+        ] {
+            let (board, line) = board_and_line(fen, played.0)?;
+            let (_, best_line) = board_and_line(fen, best.0)?;
+            let root = Position::from(board);
+            let said = mistake(&root, (&line, played.1), (&best_line, best.1));
+            assert_eq!(said.as_deref(), Some(expected), "{fen}");
+        }
+        Ok(())
+    }
+}
