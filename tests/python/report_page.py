@@ -80,6 +80,18 @@ def check_mistakes(page):
     assert "no further mistake" in page.inner_text("#panel-report")
     press(page, "End")
     assert press(page, "p") == wrong
+    # Black has no mistake.
+    page.select_option("#whose", "black")
+    page.locator("#whose").blur()
+    press(page, "Home")
+    assert press(page, "n")["about"] == "Start" and "no further mistake" in page.inner_text("#panel-report")
+    page.select_option("#whose", "")
+    page.locator("#whose").blur()
+    assert press(page, "n") == wrong
+    # One truth: the bar, the graph and the loss show the expected score.
+    before, after = (data(page)["games"][0]["judged"][at] for at in (2, 3))
+    assert after["wdl"] == [1000, 0, 0] and abs(after["loss"] - before["wdl"][0] / 1000 - before["wdl"][1] / 2000) < 1e-4
+    assert page.evaluate("getComputedStyle(document.querySelector('#evaluation')).getPropertyValue('--white')") == "0.0000"
     # The line with the better move has numbers, and each move of it can be played.
     line = page.locator(".better").first
     assert line.inner_text().startswith("Better: 2. "), line.inner_text()
@@ -92,7 +104,7 @@ def check_mistakes(page):
     page.wait_for_function("() => location.hash.startsWith('#game=1&ply=2&line=')")
     # Another try: a good move, one that was not compared, and the same mistake again.
     compared = data(page)["games"][0]["judged"][2]["compared"]
-    assert len(compared) == 5 and compared[0]["p"] >= compared[4]["p"], compared
+    assert len(compared) == 5 and compared[0]["expected_score"] >= compared[4]["expected_score"], compared
     for move, answer in ((compared[0]["uci"], "is good"), ("e1f2", "best 5 moves"), ("g2g4", "gives away")):
         assert move not in [known["uci"] for known in compared[1:]], compared
         press(page, "Home")
@@ -198,6 +210,7 @@ def check(page):
     end = press(page, "End")
     assert end["about"].startswith("2… Qh4#") and page.inner_text("#opening") == "A00 Barnes Opening: Fool's Mate", end
     rows = page.locator("#counts tbody tr")
+    assert "Average cp loss" in page.inner_text("#counts thead")
     assert rows.count() == 2 and rows.nth(0).inner_text().split()[-1] == "1", "White has a blunder"
     assert rows.nth(1).inner_text().split()[-1] == "0" and "%" in rows.nth(1).inner_text()
     page.keyboard.press("f")

@@ -17,7 +17,9 @@ from playwright.sync_api import expect, sync_playwright
 
 from chromium import launch
 
-SIZES = {"wide": (1920, 1080), "laptop": (1366, 768), "phone": (390, 844)}
+SIZES = {
+    "wide": (1920, 1080), "laptop": (1366, 768), "tablet": (820, 1180), "phone": (390, 844), "sideways": (844, 390),
+}
 
 # A game with a variation inside a variation, comments, and script wherever text may stand.
 PGN = """[Event "</script><script>window.pwned = 1</script>"]
@@ -116,9 +118,9 @@ def click_square(page, name):
 
 def play(page):
     """A game to mate at the lowest level, with a take back and a hint."""
-    page.click("#tab-play")
     page.fill("#elo-number", "641")
     page.press("#elo-number", "Tab")
+    assert page.get_attribute("#tab-play", "aria-selected") == "true", "the page opens on Play"
     page.click("#begin")
     click_square(page, "e2")
     click_square(page, "e4")
@@ -153,10 +155,11 @@ def play(page):
             wait_until(page, done, board.fen())
     assert board.is_checkmate(), board.fen()
     assert "Checkmate: White wins." in page.inner_text("#game-status")
+    assert page.inner_text("#evaluation-text") == "#" and white_share(page) == 1
     with page.expect_download() as download:
         page.click("#play-save")
     saved = open(download.value.path(), encoding="utf-8").read()
-    assert '[Black "Azimuth (641)"]' in saved and saved.rstrip().endswith("1-0"), saved
+    assert '[White "You"]' in saved and '[Black "Azimuth 641"]' in saved and saved.rstrip().endswith("1-0"), saved
     assert "[ECO " in saved and "[Opening " in saved, saved
     page.click("#play-again")
     page.click("#begin")
@@ -181,14 +184,117 @@ def play(page):
     type_move(page, "d3")
     page.click("#tab-play")
     page.click("#play-resign")
+    page.click("#no")
+    expect(page.locator("#game-status")).to_contain_text("Your move")
+    page.click("#play-resign")
+    page.click("#yes")
     expect(page.locator("#game-status")).to_contain_text("White resigns.")
     expect(moves(page)).to_have_count(3)
+    # The game without the move that was tried is analysed at once.
     page.click("#play-study")
+    expect(page.locator("#counts tbody tr").first).to_contain_text("%", timeout=30_000)
     expect(moves(page)).to_have_count(2)
+    expect(page.locator("#panel-report")).to_contain_text("no further mistake")
+    assert page.input_value("#whose") == "white"
+
+
+def white_share(page):
+    """The expected score that the bar shows."""
+    return float(page.evaluate("document.querySelector('#evaluation').style.getPropertyValue('--white')"))
+
+
+# Counts the notes that the page plays.
+NOTES = """
+    window.notes = 0
+    const start = OscillatorNode.prototype.start
+    OscillatorNode.prototype.start = function (...when) {
+        window.notes += 1
+        return start.apply(this, when)
+    }
+"""
+
+
+def clocks(page):
+    """A game on a clock: times, captured pieces and the evaluation at the board, and a question before
+    a game is discarded. Also the switches of the page's look and sound."""
+    page.add_init_script(NOTES)
+    page.reload()
+    expect(page.locator("#begin")).to_be_enabled()
+    page.select_option("#time", "other")
+    page.fill("#minutes", "1.5")
+    page.fill("#increment", "2")
+    page.press("#increment", "Tab")
+    page.check("#at-once")
+    page.check("#full")
+    page.click("#begin")
+    top, bottom = page.locator("#player-top"), page.locator("#player-bottom")
+    expect(top.locator(".name")).to_have_text("Azimuth")
+    expect(bottom.locator(".name")).to_have_text("You")
+    expect(bottom.locator(".clock")).to_have_text("1:30")
+    type_move(page, "e4")
+    expect(moves(page)).to_have_count(2, timeout=20_000)
+    expect(page.locator("#evaluation-text")).not_to_be_empty()
+    assert 0.3 < white_share(page) < 0.8, white_share(page)
+    expect(bottom.locator(".clock")).to_have_class("clock runs")
+    assert page.evaluate("window.notes") == 2
+    times = [clock_seconds(bottom), clock_seconds(top)]
+    page.wait_for_timeout(2500)
+    type_move(page, "Ba6")
+    expect(moves(page)).to_have_count(4, timeout=20_000)
+    # A piece for nothing. The clock has the time of each move.
+    expect(top.locator(".captured")).to_have_text("♝ +3")
+    assert white_share(page) < 0.2, white_share(page)
+    page.click("#play-takeback")
+    expect(moves(page)).to_have_count(2)
+    back = [clock_seconds(bottom), clock_seconds(top)]
+    assert abs(back[0] - times[0]) < 2 and abs(back[1] - times[1]) < 2, (times, back)
+    expect(top.locator(".captured")).to_be_empty()
+    with page.expect_download() as download:
+        page.click("#play-save")
+    game = chess.pgn.read_game(open(download.value.path(), encoding="utf-8"))
+    assert game.headers["TimeControl"] == "90+2" and 85 < game.next().clock() <= 92, game
+    assert game.next().next().clock() is not None, game
+    # Beginning another game is asked about, and so is nothing else.
+    page.click("#play-again")
+    page.click("#begin")
+    expect(page.locator("#question")).to_contain_text("A game is going on")
+    page.click("#no")
+    expect(moves(page)).to_have_count(2)
+    page.uncheck("#show-evaluation")
+    page.click("#begin")
+    page.click("#yes")
+    expect(moves(page)).to_have_count(0)
+    type_move(page, "d4")
+    expect(moves(page)).to_have_count(2, timeout=20_000)
+    page.wait_for_timeout(500)
+    assert page.inner_text("#evaluation-text") == "" and white_share(page) == 0.5
+    # Without sound no note is played.
+    page.click("#sound")
+    notes = page.evaluate("window.notes")
+    type_move(page, "c4")
+    expect(moves(page)).to_have_count(4, timeout=20_000)
+    assert page.evaluate("window.notes") == notes > 2
+    # The look stays after a reload.
+    colours = "[document.body, document.querySelector('cg-board')].map(it => getComputedStyle(it).background)"
+    before = page.evaluate(colours)
+    page.click("#theme")
+    page.click("#squares")
+    after = page.evaluate(colours)
+    assert before[0] != after[0] and before[1] != after[1], (before, after)
+    page.reload()
+    assert page.evaluate(colours) == after
+    expect(page.locator("#sound")).to_have_attribute("aria-pressed", "false")
+    expect(moves(page)).to_have_count(4)
+
+
+def clock_seconds(player):
+    minutes, seconds = player.locator(".clock").inner_text().split(":")
+    return 60 * int(minutes) + float(seconds)
 
 
 def analyse(page):
     """Depth rises, lines are played by clicking, and arrows follow the position."""
+    page.click("#tab-analyse")
     page.wait_for_selector(".pv .score")
     first, arrows = depth(page), arrow_state(page)
     page.wait_for_timeout(5000)
@@ -244,6 +350,10 @@ def variations(page):
     page.keyboard.press("Home")
     page.keyboard.press("Shift+ArrowRight")
     assert current(page).endswith("e4")
+    # Pairs stand in columns, and Black's move in its own where Black begins.
+    left = [page.locator(f"#moves > .pair .move:text-is('{san}')").bounding_box()["x"] for san in ("e5", "Nc6", "Nd4")]
+    assert left[0] == left[1] == left[2] > moves(page).first.bounding_box()["x"], left
+    assert page.locator("#moves > .pair >> nth=1").inner_text().split() == ["1.", "…", "e5"]
     page.click("#moves .variation .variation .move >> nth=1")
     assert "Bb5" in current(page)
     page.keyboard.press("Shift+ArrowLeft")
@@ -442,11 +552,12 @@ def report(page):
     page.click("#report-start")
     expect(page.locator("#counts tbody tr").first).to_contain_text("%", timeout=30_000)
     assert page.locator("#counts tbody tr").count() == 2 and "Blunders" in page.inner_text("#counts thead")
-    page.keyboard.press("Home")
-    page.keyboard.press("n")
+    visit_mistakes_of(page, "white")
     wrong = page.inner_text("#about h2")
     assert "mistake" in wrong or "blunder" in wrong, wrong
-    assert "Better:" in page.inner_text("#about")
+    assert "Better:" in page.inner_text("#about") and "…" not in wrong, wrong
+    page.select_option("#whose", "")
+    page.locator("#whose").blur()
     page.keyboard.press("n")
     assert page.inner_text("#about h2") != wrong
     page.keyboard.press("p")
@@ -461,6 +572,16 @@ def report(page):
     expect(moves(page)).to_have_count(count)
     page.click("#show-better")
     assert page.inner_text("#about h2") == wrong
+    visit_mistakes_of(page, "black")
+    assert "…" in page.inner_text("#about h2"), page.inner_text("#about h2")
+    visit_mistakes_of(page, "white")
+    assert page.inner_text("#about h2") == wrong
+    # Why is it a mistake?
+    san = wrong.split()[1]
+    page.click("#ask-why")
+    expect(page.locator("tr.asked")).to_contain_text(san)
+    expect(page.locator("#reason")).to_contain_text(san, timeout=30_000)
+    page.click("#tab-report")
     with page.expect_download() as download:
         page.click("text=Save PGN >> visible=true")
     saved = open(download.value.path(), encoding="utf-8").read()
@@ -473,8 +594,17 @@ def report(page):
     assert len(positions) == 15 and positions[-1]["judgement"] is None
 
 
+def visit_mistakes_of(page, side):
+    """Goes to the first mistake of a side."""
+    page.select_option("#whose", side)
+    page.locator("#whose").blur()
+    page.keyboard.press("Home")
+    page.keyboard.press("n")
+
+
 def connection(page, sockets):
     """The connection is lost, and found again."""
+    page.click("#tab-analyse")
     page.wait_for_selector(".pv .score")
     assert len(sockets) == 1
     sockets[-1].close()
@@ -576,6 +706,7 @@ def everywhere(browser, address, folder):
             load(page, PGN)
             page.wait_for_selector(".pv .score")
             box = page.locator("#board").bounding_box()
+            check_labels(page, name)
             for tab in ("play", "analyse", "why", "space", "report"):
                 page.click(f"#tab-{tab}")
                 if tab == "report":
@@ -595,6 +726,12 @@ def everywhere(browser, address, folder):
                 assert page.locator("#board").bounding_box() == box, where
                 wide = page.evaluate("document.documentElement.scrollWidth")
                 assert wide <= width, f"{where}: the page is {wide} wide"
+                panel = page.locator("#panel-side").bounding_box()
+                is_below = panel["y"] >= box["y"] + box["height"]
+                assert is_below == (name in ("tablet", "phone")), (where, panel)
+                for scrolled in ("#panels", "#panel-side"):
+                    fits = page.evaluate("id => { const it = document.querySelector(id); return it.scrollWidth <= it.clientWidth }", scrolled)
+                    assert fits, f"{where}: {scrolled} is cut off"
                 if name == "laptop" and tab == "report":
                     graph = page.locator("#graph").bounding_box()
                     assert graph["y"] + graph["height"] <= height and box["y"] + box["height"] <= height, where
@@ -604,6 +741,30 @@ def everywhere(browser, address, folder):
                 check_shifts(page, where)
             assert not said, said
             context.close()
+
+
+LABELS = """() => [...document.querySelectorAll('#board coord')].map(label => {
+    const range = document.createRange()
+    range.selectNodeContents(label)
+    const { left, right, top, bottom } = range.getBoundingClientRect()
+    const style = getComputedStyle(label)
+    return { name: label.textContent, left, right, top, bottom, colour: style.color, size: parseFloat(style.fontSize) }
+})"""
+
+
+def check_labels(page, where):
+    """The label of each rank and file is in a square of it, and can be read on both colours."""
+    board = page.locator("#board cg-board").bounding_box()
+    side = board["width"] / 8
+    labels = page.evaluate(LABELS)
+    assert [label["name"] for label in labels] == list("12345678abcdefgh"), labels
+    for label in labels:
+        ends, origin, at = ("left", "right"), board["x"], "abcdefgh".find(label["name"])
+        if at < 0:
+            ends, origin, at = ("top", "bottom"), board["y"], 8 - int(label["name"])
+        low, high = (label[end] - origin for end in ends)
+        assert side * at - 1 <= low and high <= side * (at + 1) + 1, (where, label)
+        assert label["size"] >= 10 and label["colour"] == "rgb(56, 36, 15)", (where, label)
 
 
 def check_shifts(page, where):

@@ -267,6 +267,12 @@ fn every_task_answers_with_what_the_commands_print() -> Result<()> {
     let explanation = &why["explanation"];
     assert_eq!(explanation["moves"].as_array().map(Vec::len), Some(20));
     assert!(explanation["reason"].as_str().is_some_and(|reason| reason.contains("h4")), "{why}");
+    let expected = why["expected"].as_array().context("expected scores")?;
+    assert_eq!(expected.len(), 20);
+    for (score, mv) in expected.iter().zip(explanation["moves"].as_array().into_iter().flatten()) {
+        assert_eq!(score.is_null(), mv["searched"].is_null() && mv["own_search"].is_null(), "{mv}");
+        assert!(score.as_f64().is_none_or(|score| (0.0..=1.0).contains(&score)), "{mv}");
+    }
     page.next("ended")?;
     page.run(2, &json!({"name": "beam"}))?;
     for depth in 1..=6 {
@@ -424,6 +430,11 @@ fn scenario_at(page: &str, name: &str) -> Result<()> {
 #[test]
 fn a_game_is_played_to_mate() -> Result<()> {
     scenario("play")
+}
+
+#[test]
+fn a_game_on_a_clock_has_everything_at_the_board() -> Result<()> {
+    scenario("clocks")
 }
 
 #[test]

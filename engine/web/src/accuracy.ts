@@ -1,5 +1,40 @@
 // Accuracy of a side, by lichess's formulas: each move's accuracy from the win percentages before
-// and after it, and their mean, weighted by how much the game swings around each move.
+// and after it, and their mean, weighted by how much the game swings around each move. Also the average
+// centipawn loss.
+
+import type { Color } from 'chessops/types';
+import type { Score } from './protocol.js';
+import { expectedScore } from './score.js';
+import type { TreeNode } from './tree.js';
+
+/** Largest score that counts, in centipawns; a mate is as much. */
+const LARGEST = 1000;
+
+/** White's score of a judged position, in centipawns. */
+function centipawns({ cp = 0, mate }: Score, turn: Color): number {
+  const own = mate === undefined ? Math.max(-LARGEST, Math.min(LARGEST, cp)) : mate > 0 ? LARGEST : -LARGEST;
+  return turn === 'white' ? own : -own;
+}
+
+/** Average centipawn loss of White and of Black in a line of judged positions. */
+export function averageLoss(line: TreeNode[]): [number | null, number | null] {
+  const scores = line.map(({ judged, turn }) => (judged ? centipawns(judged.score, turn) : 0));
+  return (['white', 'black'] as const).map((side) => {
+    const losses = line.flatMap(({ parent }, at) => {
+      if (!at || parent?.turn !== side) return [];
+      const change = (scores[at - 1] ?? 0) - (scores[at] ?? 0);
+      return [Math.max(0, side === 'white' ? change : -change)];
+    });
+    return losses.length ? losses.reduce((sum, loss) => sum + loss, 0) / losses.length : null;
+  }) as [number | null, number | null];
+}
+
+/** The win percentage of White, on lichess's scale, of a judged position. Near equality, a move loses
+ * twice as much expected score as win percentage. */
+export function winPercentage({ judged, turn }: TreeNode): number {
+  const ahead = judged ? expectedScore(judged) - 0.5 : 0;
+  return 50 + 50 * (turn === 'white' ? ahead : -ahead);
+}
 
 /** Accuracy of a move in percent, from win percentages of the side that moves. */
 export function moveAccuracy(before: number, after: number): number {

@@ -2,6 +2,7 @@
 
 import type { DrawShape } from '@lichess-org/chessground/draw';
 import type { Move } from 'chessops/types';
+import type { Clock } from './clock.js';
 import type { Tasks } from './engine.js';
 import type { Tags } from './pgn.js';
 import type { Info } from './protocol.js';
@@ -23,6 +24,10 @@ export interface Panel {
   arrows(): DrawShape[];
   /** A move on the board. Returns whether the panel takes care of it. */
   onMove?(move: Move): boolean;
+  /** The clocks that run. */
+  clock?(): Clock | null;
+  /** Whether the evaluation stays hidden. */
+  hidesEvaluation?(): boolean;
   /** Which side may move the pieces on the board; both without it. */
   movable?(): 'white' | 'black' | 'both' | 'none';
   /** A key that only this tab knows. Returns whether it is one. */

@@ -8,7 +8,7 @@ import { chessgroundDests } from 'chessops/compat';
 import type { Color, Move, Role } from 'chessops/types';
 import { makeSquare, parseSquare } from 'chessops/util';
 import { byId } from './dom.js';
-import { askPromotion } from './promotion.js';
+import { askPromotion } from './question.js';
 import { scoreText, wdlText, whiteShare, whiteWdl } from './score.js';
 import { texts } from './texts.js';
 import type { TreeNode } from './tree.js';
@@ -18,6 +18,8 @@ export interface BoardState {
   movable: 'white' | 'black' | 'both' | 'none';
   arrows: DrawShape[];
   premove: boolean;
+  /** Whether the bar shows the evaluation. */
+  evaluation: boolean;
 }
 
 export class BoardView {
@@ -69,19 +71,20 @@ export class BoardView {
       this.frame.setAttribute('aria-label', described(node));
     }
     this.board.setAutoShapes(state.arrows);
-    this.showEvaluation(node);
+    this.showEvaluation(state.evaluation ? node : null);
     if (state.premove && movable === node.turn) this.board.playPremove();
   }
 
-  private showEvaluation(node: TreeNode): void {
-    const line = node.info?.lines[0];
-    const score = line?.score ?? node.judged?.score;
-    const wdl = line?.wdl ?? node.judged?.wdl;
-    const share = score ? whiteShare(score, node.turn) : 0.5;
+  private showEvaluation(node: TreeNode | null): void {
+    // Until the engine answers, the bar stays where it was before the move.
+    let last = node;
+    while (last?.parent && !last.evaluated) last = last.parent;
+    const share = last?.evaluated ? whiteShare(last.evaluated, last.turn) : 0.5;
     this.bar.style.setProperty('--white', share.toFixed(4));
-    const text = score ? scoreText(score, node.turn) : '';
+    const found = node?.evaluated;
+    const text = node && found ? scoreText(found.score, node.turn) : '';
     byId('evaluation-text').textContent = text;
-    const chances = wdl ? wdlText(whiteWdl(wdl, node.turn)) : '';
+    const chances = node && found?.wdl ? wdlText(whiteWdl(found.wdl, node.turn)) : '';
     this.bar.setAttribute('aria-label', texts.evaluation(text || '–', chances));
     this.bar.title = texts.evaluation(text || '–', chances);
   }

@@ -1,6 +1,8 @@
 // The clocks of a game.
 
 import type { Color } from 'chessops/types';
+import { commandIn } from './pgn.js';
+import type { TreeNode } from './tree.js';
 
 export interface ClockState {
   /** The time left of White and Black, in milliseconds. */
@@ -16,9 +18,10 @@ export class Clock {
     private side: Color = 'white',
   ) {}
 
+  /** The clocks at the start of a game, as in `300+3`. */
   static of(control: string): ClockState {
-    const [base, increment] = control.split('+').map((part) => Number(part) * 1000);
-    return { left: [base ?? 0, base ?? 0], increment: increment ?? 0 };
+    const [base = 0, increment = 0] = control.split('+').map((part) => Number(part) * 1000);
+    return { left: [base, base], increment };
   }
 
   /** Lets the clock of `side` run. */
@@ -50,6 +53,22 @@ export class Clock {
 
 function index(side: Color): 0 | 1 {
   return side === 'white' ? 0 : 1;
+}
+
+/** The time of a side after its last move, by the comment there, in milliseconds. */
+export function timeOf(node: TreeNode, side: Color): number | null {
+  const own = node.path().reverse().find((step) => step.parent?.turn === side);
+  const parts = own && commandIn(own.comments, 'clk')?.split(':').map(Number);
+  if (!parts || parts.some((part) => !(part >= 0))) return null;
+  return 1000 * parts.reduce((sum, part) => 60 * sum + part, 0);
+}
+
+/** The comment after a move that has the time, as in `[%clk 0:04:05.7]`. */
+export function clockComment(milliseconds: number): string {
+  const tenths = Math.floor(milliseconds / 100);
+  const two = (value: number) => String(value).padStart(2, '0');
+  const seconds = Math.floor(tenths / 10);
+  return `[%clk ${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}.${tenths % 10}]`;
 }
 
 /** `4:05`, and below 20 seconds `0:07.3`. */

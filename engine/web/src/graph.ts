@@ -1,4 +1,4 @@
-// The graph of White's win probability.
+// The graph of White's expected score.
 
 import { shape } from './dom.js';
 import { texts } from './texts.js';
@@ -13,7 +13,7 @@ const LEFT = 4;
 export function graph(nodes: TreeNode[], current: TreeNode, onClick: (at: number) => void): SVGElement {
   const x = (at: number) => LEFT + (WIDTH - 2 * LEFT) * (at / Math.max(1, nodes.length - 1));
   const y = (p: number) => 4 + (HEIGHT - 8) * (1 - p);
-  const known = nodes.flatMap((node, at) => (node.judged ? [{ node, at, p: whiteShare(node.judged.score, node.turn) }] : []));
+  const known = nodes.flatMap((node, at) => (node.judged ? [{ node, at, p: whiteShare(node.judged, node.turn) }] : []));
   const points = known.map(({ at, p }) => `${x(at).toFixed(1)},${y(p).toFixed(1)}`).join(' ');
   const [first, last] = [known[0], known[known.length - 1]];
   const svg = shape('svg', { class: 'graph', viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': texts.graph, id: 'graph' });

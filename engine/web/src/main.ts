@@ -1,12 +1,14 @@
 // The page: puts the parts together.
 
 import { INITIAL_FEN } from 'chessops/fen';
+import type { Color } from 'chessops/types';
 import { Address } from './address.js';
 import { App, type Tab } from './app.js';
 import { BoardView } from './boardview.js';
 import { byId, button, element } from './dom.js';
 import { Engine, NO_ENGINE } from './engine.js';
 import { last, listen } from './keys.js';
+import { makeSwitches } from './look.js';
 import { MovesList } from './moves.js';
 import { AnalysePanel } from './panels/analyse.js';
 import { PlayPanel } from './panels/play.js';
@@ -14,10 +16,12 @@ import { ReportPanel } from './panels/report.js';
 import { SpacePanel } from './panels/space.js';
 import { WhyPanel } from './panels/why.js';
 import { gameText, titleOf, treeOf } from './pgn.js';
+import { Players } from './players.js';
 import type { GameText } from './protocol.js';
 import { recordingHere } from './recording.js';
 import { keep, kept } from './storage.js';
 import { texts } from './texts.js';
+import type { TreeNode } from './tree.js';
 
 /** Pause before the game on the board is kept, in milliseconds. */
 const KEEP_PAUSE = 500;
@@ -46,15 +50,17 @@ const engine = new Engine(
   },
 );
 
-const app = new App(recording ? NO_ENGINE : engine, recording, recording ? 'report' : 'analyse', draw, announce);
+const app = new App(recording ? NO_ENGINE : engine, recording, recording ? 'report' : 'play', draw, announce);
 const view = new BoardView((move) => app.move(move));
 const moves = new MovesList(app);
-const play = recording ? null : new PlayPanel(app, (side) => view.flip(side));
+const players = new Players(app);
+const why = recording ? null : new WhyPanel(app);
+const report = new ReportPanel(app, openRecorded, why && ((move) => askWhy(why, move)));
+const play = recording ? null : new PlayPanel(app, flip, () => players.drawClocks(), () => report.analyse());
 const analyse = recording ? null : new AnalysePanel(app);
-const report = new ReportPanel(app, openRecorded);
 const space = new SpacePanel(app);
-if (play && analyse) {
-  app.panels.set('play', play).set('analyse', analyse).set('why', new WhyPanel(app)).set('space', space).set('report', report);
+if (play && analyse && why) {
+  app.panels.set('play', play).set('analyse', analyse).set('why', why).set('space', space).set('report', report);
 } else app.panels.set('report', report).set('space', space);
 const address = new Address(app, openRecorded);
 
@@ -65,6 +71,19 @@ function openRecorded(game: number): void {
   app.load(root, tags);
 }
 
+/** Asks why a move of the game is not the best one. */
+function askWhy(panel: WhyPanel, move: TreeNode): void {
+  if (!move.parent) return;
+  panel.question = move.uci;
+  app.go(move.parent);
+  app.openTab('why');
+}
+
+function flip(to?: Color): void {
+  view.flip(to);
+  players.draw(view.orientation);
+}
+
 function draw(): void {
   const panel = app.panel();
   const node = app.current;
@@ -73,7 +92,9 @@ function draw(): void {
     movable: panel.movable?.() ?? 'both',
     arrows: app.arrowsShown ? panel.arrows() : [],
     premove: app.tab === 'play' && (play?.premove() ?? false),
+    evaluation: !panel.hidesEvaluation?.(),
   });
+  players.draw(view.orientation);
   moves.draw();
   byId('moves-section').hidden = !panel.listsMoves;
   const title = app.tags.size ? titleOf(app.tags) : '';
@@ -90,7 +111,7 @@ function draw(): void {
   }
   if (shownTab !== app.tab) {
     shownTab = app.tab;
-    if (!recording) keep('tab', app.tab);
+    if (!recording) keep('tab', app.tab, true);
     byId('panels').scrollTop = byId('panel-side').scrollTop = 0;
   }
   const [back, on] = [!node.parent, !node.children.length];
@@ -125,7 +146,7 @@ function makeControls(): void {
     ['previous', texts.previous, () => app.go(app.current.parent ?? app.current)],
     ['next', texts.next, () => app.go(app.current.children[0] ?? app.current)],
     ['last', texts.last, () => app.go(last(app.current))],
-    ['flip', texts.flip, () => view.flip()],
+    ['flip', texts.flip, () => flip()],
     ['help-button', texts.help, help],
   ];
   for (const [id, label, act] of controls) {
@@ -193,8 +214,9 @@ function restore(): void {
 
 makeTabs();
 makeControls();
+makeSwitches();
 listen(app, {
-  flip: () => view.flip(),
+  flip: () => flip(),
   help,
   typeMove: () => byId('move-input').focus(),
   toggleArrows: () => {
@@ -203,6 +225,7 @@ listen(app, {
   },
 });
 if (recording) {
+  byId('sound').hidden = true;
   openRecorded(0);
   address.follow();
 } else {
@@ -211,10 +234,12 @@ if (recording) {
     if (app.tab === 'analyse') analyse?.pause(document.hidden);
   });
   addEventListener('pagehide', keepNow);
-  const wasPlaying = kept<Tab>('tab') === 'play';
-  play?.restore();
-  if (wasPlaying && play?.isPlaying()) app.openTab('play');
+  // A new tab of the browser begins with a running game, or else with the game that was analysed last.
+  const tab = kept<Tab>('tab');
+  play?.restore(tab !== null);
+  if ((tab ?? 'play') === 'play' && play?.hasGame()) play.open();
   else restore();
+  app.openTab(tab ?? 'play');
   engine.connect();
 }
 document.body.dataset['ready'] = '';

@@ -38,40 +38,48 @@ export class MovesList {
     else this.list.scrollTop = 0;
   }
 
-  /** The moves after a node. Loops along the line, and recurses only for variations. */
-  private line(from: TreeNode, numberFirst: boolean): (Node | string)[] {
-    const parts: (Node | string)[] = [];
-    let numbered = numberFirst;
-    for (let node = from; node.children[0]; node = node.children[0]) {
-      const [main, ...others] = node.children;
-      if (!main) break;
-      parts.push(this.move(main, numbered));
-      const comments = this.comments(main);
-      parts.push(...comments);
-      for (const other of others) {
-        parts.push(this.variation(other));
+  /** The moves after a node, in pairs of White's and Black's; a comment or a variation ends a pair. On
+   * the main line, White's place stays empty where Black begins. Loops along the line, and recurses only
+   * for variations. */
+  private line(from: TreeNode, isMain: boolean, begun: HTMLElement | null = null): Node[] {
+    const parts: Node[] = [];
+    let pair = begun;
+    for (let [main, ...others] = from.children; main; [main, ...others] = main.children) {
+      const isWhite = main.parent?.turn === 'white';
+      if (isWhite || !pair) {
+        pair = this.pair(isMain ? main.number.replace('…', '.') : main.number);
+        if (isMain && !isWhite) pair.append(element('span', { class: 'number' }, '…'));
+        parts.push(pair);
       }
-      numbered = comments.length > 0 || others.length > 0;
+      pair.append(this.move(main));
+      const between = [...this.comments(main), ...others.map((other) => this.variation(other))];
+      parts.push(...between);
+      if (between.length) pair = null;
     }
     return parts;
   }
 
   private variation(first: TreeNode): Node {
+    const pair = this.pair(first.number);
+    pair.append(this.move(first));
+    const comments = this.comments(first);
     return element(
       'div',
       { class: 'variation', role: 'group', 'aria-label': `${texts.variation} ${first.number} ${first.san}` },
-      this.move(first, true),
-      ...this.comments(first),
-      ...this.line(first, false),
+      pair,
+      ...comments,
+      ...this.line(first, false, comments.length ? null : pair),
     );
   }
 
-  private move(node: TreeNode, numbered: boolean): Node {
+  /** The beginning of a pair: its number. */
+  private pair(number: string): HTMLElement {
+    return element('span', { class: 'pair' }, element('span', { class: 'number' }, number), ' ');
+  }
+
+  private move(node: TreeNode): Node {
     const judgement = node.judged?.judgement;
-    const button = element('button', { type: 'button', class: 'move' });
-    const withNumber = numbered || node.parent?.turn === 'white';
-    if (withNumber) button.append(element('span', { class: 'number' }, node.number), ' ');
-    button.append(node.san);
+    const button = element('button', { type: 'button', class: 'move' }, node.san);
     const mark = glyph(node.nags) || (judgement ? GLYPHS[judgement] : '');
     if (mark) button.append(element('span', { class: `glyph ${judgement ?? ''}` }, mark));
     button.addEventListener('click', () => this.app.go(node));

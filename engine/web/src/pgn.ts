@@ -60,7 +60,7 @@ export function gameText(tags: Tags, root: TreeNode): GameText {
 }
 
 /** A tag's value, if it is known. */
-function known(tags: Tags, name: string): string | null {
+export function known(tags: Tags, name: string): string | null {
   const value = tags.get(name)?.trim() ?? '';
   return value === '' || value.startsWith('?') ? null : value;
 }

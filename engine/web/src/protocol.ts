@@ -23,7 +23,8 @@ export interface FileGames {
   more: boolean;
 }
 
-/** A score of the side to move: centipawns or moves to mate, and the win probability. */
+/** A score of the side to move: centipawns or moves to mate, and the win probability. At first sight,
+ * that is the latent score: what the cosine says alone. */
 export interface Score {
   cp?: number;
   mate?: number;
@@ -33,8 +34,13 @@ export interface Score {
 /** Chances of the side to move to win, draw and lose, in permille. */
 export type Wdl = [number, number, number];
 
-export interface Line {
+/** An evaluation by a search; without chances if the game is over. */
+export interface Evaluated {
   score: Score;
+  wdl: Wdl | null;
+}
+
+export interface Line extends Evaluated {
   wdl: Wdl;
   depth: number;
   pv: string[];
@@ -91,16 +97,16 @@ export interface Branch extends Tree {
 
 export type Judgement = 'inaccuracy' | 'mistake' | 'blunder';
 
-export interface Judged {
+export interface Judged extends Evaluated {
   ply: number;
-  score: Score;
-  wdl: Wdl | null;
   pv: string[];
   cosine: number;
   loss: number | null;
   judgement: Judgement | null;
+  /** Why the move is a mistake. */
+  remark?: string;
   rank: [number, number] | null;
-  compared?: { uci: string; p: number }[];
+  compared?: { uci: string; expected_score: number }[];
 }
 
 export type Place = [number, number];
@@ -132,7 +138,7 @@ export type TaskEvent = WithId &
     | { type: 'begun' }
     | ({ type: 'info' } & Info)
     | { type: 'move'; uci: string; score: Score; pause: number }
-    | { type: 'why'; explanation: Explanation; complete: boolean }
+    | { type: 'why'; explanation: Explanation; expected: (number | null)[]; complete: boolean }
     | { type: 'tree'; depth: number; tree: Tree }
     | ({ type: 'space' } & Space)
     | ({ type: 'judged' } & Judged)

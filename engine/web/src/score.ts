@@ -1,11 +1,18 @@
 // Scores and probabilities as a person reads them, always from White's view.
 
 import type { Color } from 'chessops/types';
-import type { Score, Wdl } from './protocol.js';
+import type { Evaluated, Score, Wdl } from './protocol.js';
 import { texts } from './texts.js';
 
-export function whiteShare(score: Score, turn: Color): number {
-  return turn === 'white' ? score.win_probability : 1 - score.win_probability;
+/** Expected score of the side to move, in [0, 1]: its chances to win, and half of those to draw. */
+export function expectedScore({ score, wdl }: Evaluated): number {
+  return wdl ? (wdl[0] + wdl[1] / 2) / 1000 : score.win_probability;
+}
+
+/** White's expected score. */
+export function whiteShare(evaluated: Evaluated, turn: Color): number {
+  const share = expectedScore(evaluated);
+  return turn === 'white' ? share : 1 - share;
 }
 
 /** `+0.35`, `#-3`. */
@@ -32,6 +39,11 @@ export function wdlText(wdl: Wdl): string {
 
 export function percent(share: number): string {
   return `${(100 * share).toFixed(1)}%`;
+}
+
+/** A loss of expected score in points of 100. */
+export function points(loss: number): string {
+  return (100 * loss).toFixed(1);
 }
 
 /** `12.3k`, `4.5M`. */

@@ -6,12 +6,13 @@ const PREFIX = 'azimuth.';
 /** Present in a tab that has begun. */
 const BEGUN = `${PREFIX}begun`;
 
-export function keep(name: string, value: unknown): void {
+/** Keeps a value, for this tab alone if `here`. */
+export function keep(name: string, value: unknown, here = false): void {
   const [key, text] = [PREFIX + name, JSON.stringify(value)];
   try {
     begin();
     if (sessionStorage.getItem(key) === text) return;
-    for (const storage of [sessionStorage, localStorage]) storage.setItem(key, text);
+    for (const storage of here ? [sessionStorage] : [sessionStorage, localStorage]) storage.setItem(key, text);
   } catch {
     // The storage is full or forbidden.
   }

@@ -3,10 +3,10 @@
 import { Chess, castlingSide, normalizeMove, type Position } from 'chessops/chess';
 import { INITIAL_FEN, makeFen, parseFen } from 'chessops/fen';
 import { makeSan, parseSan } from 'chessops/san';
-import type { Color, Move, NormalMove } from 'chessops/types';
+import type { Color, Move, NormalMove, Piece } from 'chessops/types';
 import { kingCastlesTo, makeSquare, makeUci, parseUci } from 'chessops/util';
 import type { GameLine } from './engine.js';
-import type { Info, Judged } from './protocol.js';
+import type { Evaluated, Info, Judged } from './protocol.js';
 import { texts } from './texts.js';
 
 export class TreeNode {
@@ -40,6 +40,17 @@ export class TreeNode {
     return squaresOf(this.parent.position, this.move);
   }
 
+  /** The piece that the move that led here captured. */
+  get captured(): Piece | null {
+    if (!this.move || !this.parent) return null;
+    const { board, turn } = this.parent.position;
+    const [mover, on] = [board.get(this.move.from), board.get(this.move.to)];
+    // Castling goes to the square of one's own rook.
+    if (on) return on.color === turn ? null : on;
+    const isEnPassant = mover?.role === 'pawn' && (this.move.from - this.move.to) % 8 !== 0;
+    return isEnPassant ? { role: 'pawn', color: this.turn } : null;
+  }
+
   /** The move that led here in UCI notation; castling is the king's move to its rook. */
   get uci(): string {
     return this.move ? makeUci(this.move) : '';
@@ -50,6 +61,13 @@ export class TreeNode {
     const before = this.parent;
     if (!before) return '';
     return `${before.position.fullmoves}${before.turn === 'white' ? '.' : '…'}`;
+  }
+
+  /** The evaluation of the position: the result if the game is over, else that of the engine. */
+  get evaluated(): Evaluated | null {
+    if (this.position.isCheckmate()) return { score: { mate: 0, win_probability: 0 }, wdl: null };
+    if (this.position.isEnd()) return { score: { cp: 0, win_probability: 0.5 }, wdl: null };
+    return this.info?.lines[0] ?? this.judged;
   }
 
   /** Nodes from the root to this one, without the root. */
@@ -180,10 +198,13 @@ export function gameLine(node: TreeNode): GameLine {
   return { fen: node.root().fen, moves: node.path().map((step) => step.san) };
 }
 
-/** The last node of a copy of the line up to `node`, without variations. */
+/** The last node of a copy of the line up to `node`, with comments and without variations. */
 export function lineTo(node: TreeNode): TreeNode {
-  const { fen, moves } = gameLine(node);
-  return moves.reduce((at, san) => at.playText(san) ?? at, rootOf(fen));
+  return node.path().reduce((at, { uci, comments }) => {
+    const next = at.playUci(uci) ?? at;
+    next.comments = [...comments];
+    return next;
+  }, rootOf(node.root().fen));
 }
 
 /** SANs of a line of UCI moves. */

@@ -43,3 +43,11 @@ test('a thing that has not changed is not written again', () => {
   keep('game', ['d4', 'd5']);
   assert.equal(writes, 2);
 });
+
+test('a thing that is kept for one tab alone is not in a new one', () => {
+  goTo(new Items());
+  keep('tab', 'why', true);
+  assert.equal(kept('tab'), 'why');
+  goTo(new Items());
+  assert.equal(kept('tab'), null);
+});

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endOf } from '../src/game-end.js';
+import { captured } from '../src/players.js';
 import { gameText, occasionOf, tagsOf, titleOf, treeOf, writeGame } from '../src/pgn.js';
 import type { GameText } from '../src/protocol.js';
 import { arrowOf, gameLine, lineTo, newGame, rootOf, sansOf } from '../src/tree.js';
@@ -130,16 +131,25 @@ test('a move can be looked at without a change of the tree', () => {
   assert.equal(root.play(d4), looked);
 });
 
-test('a line is copied without variations and later moves', () => {
+test('a line is copied with its comments, without variations and later moves', () => {
   const { root } = treeOf(GAME);
   const tip = root.children[0]?.children[1]?.children[0];
   assert.ok(tip);
   const copy = lineTo(tip);
   assert.deepEqual([copy.fen, copy.children, copy.ply], [tip.fen, [], 3]);
   assert.deepEqual(copy.root().mainLine().map((node) => node.san), ['', 'e4', 'c5', 'Nf3']);
-  assert.match(writeGame(new Map(), copy.root()), /\n1\. e4 c5 2\. Nf3 \*\n/);
+  assert.match(writeGame(new Map(), copy.root()), /\n1\. e4 \{ best \} c5 2\. Nf3 \*\n/);
   const fen = '7k/8/8/8/8/8/1p6/K7 w - - 3 20';
   assert.equal(lineTo(rootOf(fen)).fen, fen);
+});
+
+test('a move knows the piece that it captures', () => {
+  const taken = (sans: string, fen?: string) => played(sans, fen).captured?.role;
+  assert.equal(taken('e4 d5 exd5'), 'pawn');
+  assert.equal(taken('e4 a6 e5 d5 exd6'), 'pawn');
+  assert.equal(taken('O-O', '4k3/8/8/8/8/8/8/4K2R w K - 0 1'), undefined);
+  const node = played('Nf3 e5 Nxe5 Nc6 Nxc6 bxc6');
+  assert.deepEqual([captured(node, 'white'), captured(node, 'black')], ['♞♟\uFE0E +1', '♞']);
 });
 
 test('games end as the rules say', () => {

@@ -8,7 +8,7 @@ import { button, element, labelled, saveFile } from '../dom.js';
 import { lineButtons } from '../lines.js';
 import { gamesIn, LARGEST_FILE, tagsOf, titleOf, treeOf, writeGame } from '../pgn.js';
 import type { FileGame, Info, TaskEvent } from '../protocol.js';
-import { scoreText, short, wdlText, whiteShare, whiteWdl } from '../score.js';
+import { expectedScore, scoreText, short, wdlText, whiteShare, whiteWdl } from '../score.js';
 import { keep, kept } from '../storage.js';
 import { texts } from '../texts.js';
 import { arrowOf, gameLine, newGame, type TreeNode } from '../tree.js';
@@ -17,8 +17,8 @@ import { stateOf } from './task.js';
 /** Most moves of a line on the page. */
 const SHOWN_MOVES = 16;
 
-/** Win probability below the best move's from which on a line has no arrow. */
-const ARROW_LOSS = 0.12;
+/** Expected score below the best move's from which on a line has no arrow. */
+const ARROW_LOSS = 0.24;
 
 const WIDEST = 14;
 const NARROWEST = 3;
@@ -337,12 +337,12 @@ function nameOf(game: FileGame, at: number): string {
   return `${number} ${isPosition ? (game.comments[0] ?? game.fen) : titleOf(tagsOf(game))}`;
 }
 
-/** Arrows of the best lines: the width falls with the loss of win probability. */
+/** Arrows of the best lines: the width falls with the loss of expected score. */
 export function bestArrows(node: TreeNode, info: Info): DrawShape[] {
-  const best = info.lines[0]?.score.win_probability ?? 0;
+  const best = info.lines[0] ? expectedScore(info.lines[0]) : 0;
   const shapes: DrawShape[] = [];
   info.lines.forEach((line, at) => {
-    const loss = best - line.score.win_probability;
+    const loss = best - expectedScore(line);
     const squares = line.pv[0] ? arrowOf(node.position, line.pv[0]) : null;
     if (!squares || loss > ARROW_LOSS) return;
     const lineWidth = Math.round(WIDEST - (WIDEST - NARROWEST) * (loss / ARROW_LOSS));
@@ -352,7 +352,7 @@ export function bestArrows(node: TreeNode, info: Info): DrawShape[] {
       dest,
       brush: at === 0 ? 'blue' : 'paleBlue',
       modifiers: { lineWidth },
-      ...(at === 0 ? {} : { label: { text: `${Math.round(100 * whiteShare(line.score, node.turn))}` } }),
+      ...(at === 0 ? {} : { label: { text: `${Math.round(100 * whiteShare(line, node.turn))}` } }),
     });
   });
   // The best line is drawn last, above the others.

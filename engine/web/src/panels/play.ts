@@ -4,22 +4,27 @@ import type { DrawShape } from '@lichess-org/chessground/draw';
 import type { Key } from '@lichess-org/chessground/types';
 import type { Color, Move } from 'chessops/types';
 import type { App, Panel } from '../app.js';
-import { Clock, clockText, type ClockState } from '../clock.js';
+import { Clock, clockComment, timeOf, type ClockState } from '../clock.js';
 import { button, element, labelled, saveFile } from '../dom.js';
 import { canWin, draw, endOf, lossOf, other, type End } from '../game-end.js';
+import { play as playSound } from '../look.js';
 import { gameText, treeOf, writeGame } from '../pgn.js';
 import type { GameText, PlayTime, TaskEvent } from '../protocol.js';
+import { confirmed } from '../question.js';
 import { keep, kept } from '../storage.js';
 import { texts } from '../texts.js';
 import { arrowOf, gameLine, lineTo, newGame, rootOf, sansOf, type TreeNode } from '../tree.js';
 import { stateOf } from './task.js';
 
-/** Time for a move without a clock, and for a hint, in milliseconds. */
+/** Time for a move without a clock, and for the evaluation and a hint, in milliseconds. */
 const MOVE_TIME = 1000;
 
 /** The engine agrees to a draw if its score in centipawns is at most this, from this move on. */
 const DRAW_SCORE = 20;
 const DRAW_MOVE = 10;
+
+/** The choice of a time that is not in the list. */
+const OTHER_TIME = 'other';
 
 interface Settings {
   elo: number | null;
@@ -27,6 +32,8 @@ interface Settings {
   time: string | null;
   /** Whether a limited strength answers at once on a clock, and does not take a person's time. */
   atOnce: boolean;
+  /** Whether the evaluation is shown during the game. */
+  evaluation: boolean;
 }
 
 /** What is kept in the browser. */
@@ -63,34 +70,38 @@ export class PlayPanel implements Panel {
     side: 'white',
     time: null,
     atOnce: false,
+    evaluation: true,
     ...kept<Partial<Settings>>('settings'),
   };
-  private hint: string | null = null;
+  /** Whether the best move of the position is shown. */
+  private hinting = false;
   private message = '';
   /** What the engine is asked for. `queued` is a move, too, for which no search is free yet. */
-  private asked: 'move' | 'queued' | 'hint' | null = null;
+  private asked: 'move' | 'queued' | 'evaluation' | null = null;
   /** The timer of a move that the engine has not shown yet. */
   private answer: ReturnType<typeof setTimeout> | undefined;
   private shownSetup = false;
   private readonly setup = element('div');
   private readonly table = element('div');
   private readonly status = element('p', { role: 'status', id: 'game-status' });
-  private readonly clocks = element('div', { class: 'clocks' });
   private readonly actions = element('div', { class: 'row' });
 
   constructor(
     private readonly app: App,
     private readonly turnBoard: (side: Color) => void,
+    private readonly drawClocks: () => void,
+    /** Opens the report on the game. */
+    private readonly report: () => void,
   ) {
-    this.table.append(this.clocks, this.status, this.actions);
+    this.table.append(this.status, this.actions);
     this.element = element('div', {}, this.table, this.setup);
     setInterval(() => this.tick(), 100);
   }
 
-  /** Brings back the game that the browser keeps. */
-  restore(): void {
+  /** Brings back the game that the browser keeps; one that has ended, too, if `ended`. */
+  restore(ended: boolean): void {
     const found = kept<Kept>('game');
-    if (!found) return;
+    if (!found || (found.end && !ended)) return;
     try {
       const { root, tags } = treeOf(found.moves);
       const line = root.mainLine();
@@ -102,6 +113,10 @@ export class PlayPanel implements Panel {
     } catch {
       // The browser keeps something else under this name.
     }
+  }
+
+  hasGame(): boolean {
+    return this.game !== null;
   }
 
   isPlaying(): boolean {
@@ -133,6 +148,14 @@ export class PlayPanel implements Panel {
     return game.me;
   }
 
+  clock(): Clock | null {
+    return this.game?.clock ?? null;
+  }
+
+  hidesEvaluation(): boolean {
+    return this.isPlaying() && !this.settings.evaluation;
+  }
+
   premove(): boolean {
     return this.isPlaying();
   }
@@ -146,13 +169,16 @@ export class PlayPanel implements Panel {
   }
 
   arrows(): DrawShape[] {
-    const squares = this.hint && this.game ? arrowOf(this.game.tip.position, this.hint) : null;
-    if (!squares || this.app.current !== this.game?.tip) return [];
+    const { current } = this.app;
+    const best = this.hinting && current === this.game?.tip ? current.info?.lines[0]?.pv[0] : undefined;
+    const squares = best ? arrowOf(current.position, best) : null;
+    if (!squares) return [];
     const [orig, dest] = squares as [Key, Key];
     return [{ orig, dest, brush: 'green' }];
   }
 
-  private begin(fromHere: boolean): void {
+  private async begin(fromHere: boolean): Promise<void> {
+    if (this.isPlaying() && this.game?.tip.parent && !(await confirmed(texts.discard, texts.begin))) return;
     const { elo, side, time } = this.settings;
     keep('settings', this.settings);
     const me = side === 'random' ? (Math.random() < 0.5 ? 'white' : 'black') : side;
@@ -161,6 +187,7 @@ export class PlayPanel implements Panel {
     const clock = time ? new Clock(Clock.of(time), root.turn) : null;
     this.game = { me, elo, seed, clock, control: time, end: null, tip: root, score: null };
     this.silence();
+    this.hinting = false;
     this.message = '';
     this.shownSetup = false;
     this.app.load(root, this.tags(this.game));
@@ -169,7 +196,7 @@ export class PlayPanel implements Panel {
   }
 
   private tags(game: Game): Map<string, string> {
-    const engine = game.elo ? `Azimuth (${game.elo})` : 'Azimuth';
+    const engine = texts.azimuth(game.elo);
     const [white, black] = game.me === 'white' ? [texts.you, engine] : [engine, texts.you];
     const date = new Date();
     const two = (value: number) => String(value).padStart(2, '0');
@@ -186,13 +213,18 @@ export class PlayPanel implements Panel {
 
   /** A move of either side is played. */
   private played(game: Game, node: TreeNode): void {
-    game.clock?.stop();
-    game.clock?.addIncrement(game.tip.turn);
+    const { clock } = game;
+    if (clock) {
+      clock.stop();
+      clock.addIncrement(game.tip.turn);
+      node.comments = [clockComment(clock.left(game.tip.turn))];
+    }
     // The moves that were tried in Analyse are variations.
     node.promote();
     game.tip = node;
-    this.hint = null;
+    this.hinting = false;
     this.message = '';
+    playSound(node.captured ? 'capture' : 'move');
     this.app.announce(`${node.number} ${node.san}`);
     this.end(game, endOf(node));
     this.app.go(node);
@@ -204,6 +236,7 @@ export class PlayPanel implements Panel {
     if (end) {
       game.clock?.stop();
       this.silence();
+      playSound('end');
       this.app.tags = this.tags(game);
     }
     this.save();
@@ -219,6 +252,7 @@ export class PlayPanel implements Panel {
     // The first move of the game has no time limit.
     if (game.tip.ply > 1 || game.tip.turn !== game.me) game.clock?.run(game.tip.turn);
     if (game.tip.turn !== game.me) this.askMove(game);
+    else if (this.settings.evaluation) this.evaluate(game);
     this.draw();
   }
 
@@ -275,20 +309,35 @@ export class PlayPanel implements Panel {
   private askHint(): void {
     const game = this.game;
     if (!game || game.end || game.tip.turn !== game.me) return;
-    const tip = game.tip;
-    this.asked = 'hint';
-    this.app.go(tip);
+    this.hinting = true;
+    this.app.go(game.tip);
+    if (this.asked !== 'evaluation') this.evaluate(game);
+    this.showHint(game.tip);
+    this.draw();
+  }
+
+  private showHint(tip: TreeNode): void {
+    const best = tip.info?.lines[0]?.pv[0];
+    const [san] = best ? sansOf(tip.position, [best]) : [];
+    // Buttons that are drawn again while somebody clicks lose the click.
+    if (this.hinting && san && this.message !== texts.hintIs(san)) {
+      this.message = texts.hintIs(san);
+      this.draw();
+    }
+    this.app.redraw();
+  }
+
+  /** Evaluates the position in which the person is to move. */
+  private evaluate(game: Game): void {
+    const { tip } = game;
+    this.asked = 'evaluation';
     const task = { name: 'analyse', lines: 1, milliseconds: MOVE_TIME } as const;
     this.app.engine.run(gameLine(tip), task, (event) => {
       if (this.game !== game || game.tip !== tip) return;
       if (event.type === 'info') {
-        this.hint = event.lines[0]?.pv[0] ?? null;
-        const [san] = this.hint ? sansOf(tip.position, [this.hint]) : [];
-        this.message = san ? texts.hintIs(san) : '';
-        this.app.redraw();
-      }
-      if (event.type === 'queued' || event.type === 'error' || event.type === 'ended') this.hearOther(event);
-      this.draw();
+        this.app.learn(tip, event);
+        this.showHint(tip);
+      } else if (event.type === 'error' || event.type === 'ended' || this.hinting) this.hearOther(event);
     });
   }
 
@@ -300,10 +349,15 @@ export class PlayPanel implements Panel {
     if (!before) return;
     this.silence();
     game.clock?.stop();
+    if (game.control) {
+      const { left, increment } = Clock.of(game.control);
+      const [white, black] = [timeOf(before, 'white') ?? left[0], timeOf(before, 'black') ?? left[1]];
+      game.clock = new Clock({ left: [white, black], increment }, before.turn);
+    }
     game.tip = before;
     game.end = null;
     before.children.splice(0);
-    this.hint = null;
+    this.hinting = false;
     this.message = '';
     this.app.tags = this.tags(game);
     this.app.current = before;
@@ -316,9 +370,7 @@ export class PlayPanel implements Panel {
     const game = this.game;
     if (!game || game.end) return;
     // The answer takes the place of a hint, which would come back with the next event.
-    if (this.asked === 'hint') {
-      this.silence();
-    }
+    this.hinting = false;
     const early = game.tip.position.fullmoves < DRAW_MOVE;
     if (early) this.message = texts.drawEarly;
     else if (game.score !== null && game.score <= DRAW_SCORE) {
@@ -329,9 +381,9 @@ export class PlayPanel implements Panel {
     this.app.redraw();
   }
 
-  private resign(): void {
+  private async resign(): Promise<void> {
     const game = this.game;
-    if (!game || game.end) return;
+    if (!game || !(await confirmed(texts.resignNow, texts.resign)) || game.end) return;
     this.end(game, lossOf(game.me, texts.results.resigns(texts.side[game.me])));
     this.draw();
     this.app.redraw();
@@ -353,7 +405,7 @@ export class PlayPanel implements Panel {
       this.draw();
       this.app.redraw();
     }
-    this.drawClocks(game);
+    this.drawClocks();
   }
 
   /** The game without the moves that were tried in Analyse. */
@@ -381,14 +433,13 @@ export class PlayPanel implements Panel {
     if (!game) return;
     const turn = game.end ? game.end.words : game.tip.turn === game.me ? texts.yourMove : texts.thinking;
     this.status.textContent = [turn, this.message].filter(Boolean).join(' ');
-    this.drawClocks(game);
     const playing = !game.end;
     const mine = playing && game.tip.turn === game.me;
     const actions: [string, string, () => void, boolean][] = [
       ['takeback', texts.takeback, () => this.takeBack(), game.tip.ply > 0],
-      ['hint', texts.hint, () => this.askHint(), mine && this.asked !== 'hint'],
+      ['hint', texts.hint, () => this.askHint(), mine && !this.hinting],
       ['draw', texts.draw, () => this.offerDraw(), mine],
-      ['resign', texts.resign, () => this.resign(), playing],
+      ['resign', texts.resign, () => void this.resign(), playing],
       ['save', texts.savePgn, () => saveFile('game.pgn', 'application/x-chess-pgn', this.pgn(game)), true],
       ['again', texts.newGame, () => this.showSetup(), true],
       ['study', texts.analyseGame, () => this.study(game), game.end !== null],
@@ -400,7 +451,7 @@ export class PlayPanel implements Panel {
     if (focused?.startsWith('play-')) document.getElementById(focused)?.focus();
   }
 
-  /** Opens the report on the game alone. */
+  /** Analyses the game alone. */
   private study(game: Game): void {
     game.tip.promote();
     // Moves were tried after the last one of the game.
@@ -408,7 +459,7 @@ export class PlayPanel implements Panel {
       const tip = lineTo(game.tip);
       this.app.load(tip.root(), this.tags(game), tip);
     }
-    this.app.openTab('report');
+    this.report();
   }
 
   private showSetup(): void {
@@ -416,34 +467,21 @@ export class PlayPanel implements Panel {
     this.draw();
   }
 
-  private drawClocks(game: Game): void {
-    this.clocks.hidden = !game.clock;
-    if (!game.clock) return;
-    const of = (side: Color) =>
-      element(
-        'div',
-        { class: `clock${game.clock?.runs(side) ? ' runs' : ''}` },
-        element('span', {}, texts.side[side]),
-        element('span', {}, clockText(game.clock?.left(side) ?? 0)),
-      );
-    this.clocks.replaceChildren(of('white'), of('black'));
-  }
-
-  /** The form of a new game. It is made once the range of ratings is known. */
+  /** The form of a new game. A game can begin once the range of ratings is known. */
   drawSetup(): void {
     const [least, most] = this.app.elo;
-    if (!most) return;
     const { settings } = this;
-    const elo = Math.max(least, Math.min(most, settings.elo ?? most));
+    const elo = Math.max(least, Math.min(most || Infinity, settings.elo ?? most));
     const slider = element('input', { type: 'range', min: least, max: most, value: elo, id: 'elo', 'aria-label': texts.rating });
     const number = element('input', { type: 'number', min: least, max: most, value: elo, id: 'elo-number', 'aria-label': texts.rating });
     const full = element('input', { type: 'checkbox', id: 'full' });
     full.checked = settings.elo === null;
     const changed = () => {
+      slider.disabled = number.disabled = full.checked || !most;
+      if (!most) return;
       const asked = Math.round(Number(number.value)) || least;
       const rating = Math.max(least, Math.min(most, asked));
       settings.elo = full.checked ? null : rating;
-      slider.disabled = number.disabled = full.checked;
     };
     slider.addEventListener('input', () => {
       number.value = slider.value;
@@ -463,27 +501,44 @@ export class PlayPanel implements Panel {
     );
     side.value = settings.side;
     side.addEventListener('change', () => (settings.side = side.value as Settings['side']));
+    const presets = texts.clocks.map(([control]) => control);
     const time = element(
       'select',
       { id: 'time' },
       element('option', { value: '' }, texts.noClock),
       ...texts.clocks.map(([control, name]) => element('option', { value: control }, name)),
+      element('option', { value: OTHER_TIME }, texts.otherTime),
     );
-    time.value = settings.time ?? '';
-    time.addEventListener('change', () => (settings.time = time.value || null));
+    time.value = !settings.time || presets.includes(settings.time) ? (settings.time ?? '') : OTHER_TIME;
+    const [seconds, added] = (settings.time ?? '900+10').split('+').map(Number);
+    const minutes = element('input', { type: 'number', id: 'minutes', min: 0.5, max: 180, step: 0.5, value: (seconds ?? 900) / 60 });
+    const increment = element('input', { type: 'number', id: 'increment', min: 0, max: 180, value: added ?? 10 });
+    const own = element('div', { class: 'field' }, labelled(texts.minutes, minutes), labelled(texts.increment, increment));
+    const timed = () => {
+      const of = (input: HTMLInputElement) => Math.max(Number(input.min), Math.min(Number(input.max), Number(input.value)));
+      own.hidden = time.value !== OTHER_TIME;
+      settings.time = own.hidden ? time.value || null : `${Math.round(60 * of(minutes))}+${Math.round(of(increment))}`;
+    };
+    for (const input of [time, minutes, increment]) input.addEventListener('change', timed);
     const here = element('input', { type: 'checkbox', id: 'from-here' });
     const atOnce = element('input', { type: 'checkbox', id: 'at-once' });
     atOnce.checked = settings.atOnce;
     atOnce.addEventListener('change', () => (settings.atOnce = atOnce.checked));
+    const evaluation = element('input', { type: 'checkbox', id: 'show-evaluation' });
+    evaluation.checked = settings.evaluation;
+    evaluation.addEventListener('change', () => (settings.evaluation = evaluation.checked));
     changed();
+    timed();
     this.setup.replaceChildren(
       element('h2', {}, texts.newGame),
       element('div', { class: 'field' }, element('span', {}, texts.opponent), number, labelled(texts.fullStrength, full)),
       slider,
       element('div', { class: 'field' }, labelled(texts.youPlay, side), labelled(texts.time, time)),
-      element('div', { class: 'field' }, labelled(texts.fromHere, here)),
-      element('div', { class: 'field' }, labelled(texts.atOnce, atOnce)),
-      button(texts.begin, () => this.begin(here.checked), { class: 'primary', id: 'begin' }),
+      own,
+      button(texts.begin, () => void this.begin(here.checked), { class: 'primary', id: 'begin', disabled: !most }),
+      ...[labelled(texts.fromHere, here), labelled(texts.atOnce, atOnce), labelled(texts.showEvaluation, evaluation)].map((choice) =>
+        element('div', { class: 'field' }, choice),
+      ),
     );
   }
 }

@@ -3,7 +3,7 @@
 import type { DrawShape } from '@lichess-org/chessground/draw';
 import type { Key } from '@lichess-org/chessground/types';
 import type { Color, Move } from 'chessops/types';
-import { gameAccuracy } from '../accuracy.js';
+import { averageLoss, gameAccuracy, winPercentage } from '../accuracy.js';
 import type { App, Panel } from '../app.js';
 import { button, element, labelled, saveFile } from '../dom.js';
 import { graph } from '../graph.js';
@@ -11,7 +11,7 @@ import { lineButtons, lineText } from '../lines.js';
 import { openingOf } from '../opening.js';
 import { commandIn, occasionOf, titleOf, writeGame, type Tags } from '../pgn.js';
 import type { Judged, Judgement, TaskEvent } from '../protocol.js';
-import { percent, scoreText, wdlText, whiteShare, whiteWdl } from '../score.js';
+import { expectedScore, points, scoreText, wdlText, whiteShare, whiteWdl } from '../score.js';
 import { texts } from '../texts.js';
 import { arrowOf, gameLine, sansOf, type TreeNode } from '../tree.js';
 import { stateOf } from './task.js';
@@ -26,8 +26,8 @@ const TIMES: [number, string][] = [
 /** Time for judging another try, in milliseconds. */
 const RETRY_TIME = 700;
 
-/** Largest loss of win probability of a good try. */
-const GOOD_LOSS = 0.03;
+/** Largest loss of expected score of a good try. */
+const GOOD_LOSS = 0.06;
 
 const NAGS: Record<Judgement, number> = { inaccuracy: 6, mistake: 2, blunder: 4 };
 const KINDS: Judgement[] = ['inaccuracy', 'mistake', 'blunder'];
@@ -40,6 +40,10 @@ export class ReportPanel implements Panel {
   private message = '';
   /** The game whose analysis has begun: the graph has its place before it has a point. */
   private begun: TreeNode | null = null;
+  /** Whether the first mistake is shown as soon as it is found. */
+  private seeking = false;
+  /** The game that `whose` was chosen for. */
+  private chosenFor: TreeNode | null = null;
   /** The position that the message is about. */
   private seen: TreeNode | null = null;
   /** The move that is tried again. */
@@ -53,11 +57,21 @@ export class ReportPanel implements Panel {
   private readonly actions: HTMLElement;
   private readonly saving: HTMLElement;
   private readonly games = element('select', { id: 'games' });
+  /** The side whose mistakes are visited. */
+  private readonly whose = element(
+    'select',
+    { id: 'whose', 'aria-label': texts.whose },
+    element('option', { value: '' }, texts.both),
+    element('option', { value: 'white' }, texts.side.white),
+    element('option', { value: 'black' }, texts.side.black),
+  );
 
   constructor(
     private readonly app: App,
     /** Opens a game of the page. */
     private readonly openGame: (game: number) => void,
+    /** Asks why not this move; none without an engine. */
+    private readonly askWhy: ((move: TreeNode) => void) | null,
   ) {
     this.time.append(...TIMES.map(([value, name]) => element('option', { value }, name)));
     this.time.value = '100';
@@ -65,8 +79,9 @@ export class ReportPanel implements Panel {
     this.actions = element(
       'div',
       { class: 'row' },
-      button(texts.previousMistake, () => this.seek(-1), { id: 'previous-mistake' }),
-      button(texts.nextMistake, () => this.seek(1), { id: 'next-mistake' }),
+      button(texts.toPrevious, () => this.seek(-1), { id: 'previous-mistake', 'aria-label': texts.previousMistake }),
+      this.whose,
+      button(texts.toNext, () => this.seek(1), { id: 'next-mistake', 'aria-label': texts.nextMistake }),
     );
     this.saving = element(
       'div',
@@ -127,7 +142,16 @@ export class ReportPanel implements Panel {
     return this.app.root.mainLine();
   }
 
+  /** Analyses the game, and goes to the first mistake. */
+  analyse(): void {
+    this.app.openTab('report');
+    this.app.go(this.app.root);
+    this.begin();
+    this.seeking = true;
+  }
+
   private begin(): void {
+    this.seeking = false;
     this.line = this.mainLine();
     const line = this.line;
     if (line.length < 2) {
@@ -149,7 +173,11 @@ export class ReportPanel implements Panel {
       const node = line[event.ply];
       if (node) node.judged = event;
       this.message = event.ply + 1 < line.length ? texts.reportProgress(event.ply + 1, line.length) : '';
-    }
+      if (node && this.seeking && this.isSought(node)) {
+        this.seeking = false;
+        if (this.app.current === this.app.root) this.app.go(node);
+      }
+    } else if (event.type === 'ended' && event.reason === 'done' && this.seeking) this.message = texts.noMistake;
     this.draw();
     this.app.redraw();
   }
@@ -158,14 +186,19 @@ export class ReportPanel implements Panel {
     return this.mainLine().length > 1 && this.mainLine().every((node) => node.judged);
   }
 
+  /** Whether a move is a mistake or a blunder of the side that was chosen. */
+  private isSought({ parent, judged }: TreeNode): boolean {
+    const isWrong = judged?.judgement === 'mistake' || judged?.judgement === 'blunder';
+    return isWrong && (this.whose.value === '' || this.whose.value === parent?.turn);
+  }
+
   /** Goes to the next mistake or blunder, or the previous one. */
   private seek(step: 1 | -1): void {
     const line = this.mainLine();
     const from = line.indexOf(this.app.current);
     for (let at = from + step; at >= 0 && at < line.length; at += step) {
       const node = line[at];
-      const judgement = node?.judged?.judgement;
-      if (node && (judgement === 'mistake' || judgement === 'blunder')) {
+      if (node && this.isSought(node)) {
         this.app.go(node);
         return;
       }
@@ -213,22 +246,22 @@ export class ReportPanel implements Panel {
       this.message = message;
       this.app.update();
     };
-    const weigh = (share: number, best = known.score.win_probability) => {
+    const weigh = (share: number, best = expectedScore(known)) => {
       const loss = Math.max(0, best - share);
       const good = loss <= GOOD_LOSS;
-      conclude(good ? texts.retryGood(node.san) : texts.retryBad(node.san, percent(loss)), good);
+      conclude(good ? texts.retryGood(node.san) : texts.retryBad(node.san, points(loss)), good);
     };
-    if (node === tried) weigh(known.score.win_probability - (node.judged?.loss ?? 0));
+    if (node === tried) weigh(expectedScore(known) - (node.judged?.loss ?? 0));
     else if (node.position.isEnd()) weigh(node.position.isCheckmate() ? 1 : 0.5);
     else if (this.app.recording) {
       const found = compared.find(({ uci }) => sansOf(before.position, [uci])[0] === node.san);
-      if (found) weigh(found.p, compared[0]?.p);
+      if (found) weigh(found.expected_score, compared[0]?.expected_score);
       else conclude(texts.retryUnknown(node.san, compared.length), false);
     } else {
       let share: number | null = null;
       const task = { name: 'analyse', lines: 1, milliseconds: RETRY_TIME } as const;
       this.app.engine.run(gameLine(node), task, (event) => {
-        if (event.type === 'info') share = 1 - (event.lines[0]?.score.win_probability ?? 0.5);
+        if (event.type === 'info') share = event.lines[0] ? 1 - expectedScore(event.lines[0]) : share;
         else if (event.type === 'ended' && share !== null && this.retrying === tried) weigh(share);
         else if (event.type === 'error') this.message = texts.failed(event.message);
       });
@@ -246,6 +279,11 @@ export class ReportPanel implements Panel {
   private draw(): void {
     this.line = this.mainLine();
     if (this.app.recording) this.games.value = String(this.app.recording.shown);
+    if (this.chosenFor !== this.app.root) {
+      this.chosenFor = this.app.root;
+      const you = (['White', 'Black'] as const).find((side) => this.app.tags.get(side) === texts.you);
+      this.whose.value = you?.toLowerCase() ?? '';
+    }
     this.status.textContent = this.message || '\u00a0';
     const judged = this.begun === this.app.root || this.line.some((node) => node.judged);
     this.actions.hidden = this.saving.hidden = this.counts.hidden = this.graphBox.hidden = !judged;
@@ -267,14 +305,16 @@ export class ReportPanel implements Panel {
     const sides: Color[] = ['white', 'black'];
     const of = (side: Color, kind: Judgement) =>
       this.line.filter((node) => node.parent?.turn === side && node.judged?.judgement === kind).length;
-    const shares = this.line.map((node) => (node.judged ? 100 * whiteShare(node.judged.score, node.turn) : 50));
-    const accuracies = this.isComplete() ? gameAccuracy(shares, this.app.root.turn === 'white') : [null, null];
-    const names = ['', texts.accuracy, ...KINDS.map((kind) => texts.judgements[kind][1])];
+    const complete = this.isComplete();
+    const accuracies = complete ? gameAccuracy(this.line.map(winPercentage), this.app.root.turn === 'white') : [];
+    const losses = complete ? averageLoss(this.line) : [];
+    const names = ['', texts.accuracy, texts.centipawns, ...KINDS.map((kind) => texts.judgements[kind][1])];
     const head = element('tr', {}, ...names.map((name) => (name ? element('th', { scope: 'col' }, name) : element('td'))));
     const rows = sides.map((side, at) => {
       const accuracy = accuracies[at] ?? null;
       const cells = [
         element('td', {}, accuracy === null ? '–' : `${accuracy.toFixed(0)}%`),
+        element('td', {}, losses[at]?.toFixed(0) ?? '–'),
         ...KINDS.map((kind) => element('td', { class: kind }, String(of(side, kind)))),
       ];
       return element('tr', {}, element('th', { scope: 'row' }, texts.side[side]), ...cells);
@@ -300,11 +340,14 @@ export class ReportPanel implements Panel {
     if (judged.judgement) title.append(element('span', { class: judged.judgement }, texts.judgements[judged.judgement][0]));
     const chances = judged.wdl ? [wdlText(whiteWdl(judged.wdl, node.turn))] : [];
     const retry = judged.judgement && before?.judged ? [button(texts.retry, () => this.retry(node), { id: 'retry' })] : [];
-    const head = element('div', { class: 'row head' }, title, ...retry);
+    const { askWhy } = this;
+    const why = judged.judgement && askWhy ? [button(texts.whyThis, () => askWhy(node), { id: 'ask-why' })] : [];
+    const head = element('div', { class: 'row head' }, title, ...retry, ...why);
     const parts: HTMLElement[] = [head, element('p', { class: 'figures' }, [scoreText(judged.score, node.turn), ...chances].join('. '))];
     if (judged.loss !== null && judged.rank) {
-      parts.push(element('p', {}, texts.gives(percent(judged.loss), judged.rank[0], judged.rank[1])));
+      parts.push(element('p', {}, texts.gives(points(judged.loss), judged.rank[0], judged.rank[1])));
     }
+    if (judged.remark) parts.push(element('p', { class: 'remark' }, judged.remark));
     if (!before) parts.push(element('p', { class: 'note' }, occasionOf(this.app.tags)));
     const [clock, evaluation] = [commandIn(node.comments, 'clk'), commandIn(node.comments, 'eval')];
     const said = [clock && texts.clock(clock), evaluation && texts.inFile(evaluation)].filter(Boolean).join(', ');
@@ -341,7 +384,7 @@ export class ReportPanel implements Panel {
       fen: node.fen,
       move: node.san || null,
       comments: node.comments,
-      white_win_probability: node.judged ? whiteShare(node.judged.score, node.turn) : null,
+      white_expected_score: node.judged ? whiteShare(node.judged, node.turn) : null,
       white_wdl: node.judged?.wdl ? whiteWdl(node.judged.wdl, node.turn) : null,
       score: node.judged ? scoreText(node.judged.score, node.turn) : null,
       best: node.judged ? sansOf(node.position, node.judged.pv) : null,

@@ -20,6 +20,8 @@ const BOUNDS = { exact: '', upper: '≤', lower: '≥' };
 export class WhyPanel extends PositionPanel {
   readonly element: HTMLElement;
   readonly listsMoves = false;
+  /** The move that the next position is asked about. */
+  question: string | null = null;
   private asked: string | null = null;
   /** The position whose tree is complete. */
   private grown: TreeNode | null = null;
@@ -61,7 +63,8 @@ export class WhyPanel extends PositionPanel {
     this.explanation = null;
     this.rows.replaceChildren();
     this.drawTree(null);
-    this.explain(node, null);
+    this.explain(node, this.question);
+    this.question = null;
   }
 
   /** A move on the board is a question here. */
@@ -89,7 +92,7 @@ export class WhyPanel extends PositionPanel {
     if (event.type === 'begun') this.message.textContent = texts.searching;
     else if (event.type === 'why') {
       this.explanation = event.explanation;
-      this.drawTable(node, event.explanation);
+      this.drawTable(node, event.explanation, event.expected);
       if (event.complete) {
         this.reason.textContent = event.explanation.reason;
         this.message.textContent = '';
@@ -132,13 +135,13 @@ export class WhyPanel extends PositionPanel {
     this.tree.replaceChildren(...(grown ? branches(grown.tree, true) : []));
   }
 
-  private drawTable(node: TreeNode, explanation: Explanation): void {
+  private drawTable(node: TreeNode, explanation: Explanation, expected: (number | null)[]): void {
     const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset['why'] : undefined;
-    this.rows.replaceChildren(...explanation.moves.map((move) => this.row(node, explanation, move)));
+    this.rows.replaceChildren(...explanation.moves.map((move, at) => this.row(node, explanation, move, expected[at] ?? 0)));
     if (focused) this.rows.querySelector<HTMLElement>(`[data-why="${CSS.escape(focused)}"]`)?.focus();
   }
 
-  private row(node: TreeNode, explanation: Explanation, move: ExplainedMove): HTMLElement {
+  private row(node: TreeNode, explanation: Explanation, move: ExplainedMove, expected: number): HTMLElement {
     const read = node.read(move.san);
     const uci = read ? makeUci(read) : move.uci;
     const chosen = explanation.search.pv[0] === move.uci;
@@ -153,16 +156,16 @@ export class WhyPanel extends PositionPanel {
       cell(percent(move.static.win_probability)),
       cell(String(move.rank_before)),
       cell(signed(move.cosine)),
-      cell(found ? after(found) : texts.dropped),
+      cell(found ? after(found, expected) : texts.dropped),
       cell(move.rank_after === null ? '–' : String(move.rank_after)),
       cell(found ? String(found.depth) : '–'),
     );
   }
 }
 
-function after(found: Found): string {
+function after(found: Found, expected: number): string {
   const mate = found.mate === undefined ? '' : ` #${found.mate}`;
-  return `${BOUNDS[found.bound]}${percent(found.win_probability)}${mate}`;
+  return `${BOUNDS[found.bound]}${percent(expected)}${mate}`;
 }
 
 function signed(cosine: number): string {
