@@ -6,7 +6,7 @@ EXE := azimuth
 VENV := .venv
 PACKAGE_VENV := target/package-venv
 
-DEEP_CHECKS := $(addprefix check-,targets commands numbers address thread miri mates kills games soak qemu)
+DEEP_CHECKS := $(addprefix check-,targets commands numbers address thread miri mates kills games soak lichess qemu)
 
 .PHONY: engine test test-package signature check-deep $(DEEP_CHECKS) python compiler stockfish chromium torch \
     node

@@ -1,7 +1,7 @@
 //! The engine with python-chess, on which lichess-bot is built.
 
 use anyhow::Result;
-use azimuth_tests::{binary, python, root};
+use azimuth_tests::{binary, python, root, text};
 
 #[test]
 fn python_chess_drives_everything_that_it_knows() -> Result<()> {
@@ -18,11 +18,14 @@ fn python_chess_drives_everything_that_it_knows() -> Result<()> {
     Ok(())
 }
 
+/// With the folder of lichess-bot in `AZIMUTH_LICHESS_BOT`, lichess-bot plays six games.
 #[test]
 fn the_lichess_bot_configuration_of_the_documents_plays() -> Result<()> {
-    let paths = [binary("azimuth")?, root().join("docs/uci.md")];
-    let arguments = paths.map(|path| path.to_string_lossy().into_owned());
-    let printed = python("lichess_bot.py", &arguments.each_ref().map(String::as_str))?;
-    assert_eq!(printed, "done\n");
+    let config = root().join("docs/examples/lichess-bot.yml");
+    let mut arguments = vec![text(&binary("azimuth")?), text(&config)];
+    arguments.extend(std::env::var("AZIMUTH_LICHESS_BOT"));
+    let arguments = arguments.iter().map(String::as_str).collect::<Vec<_>>();
+    let printed = python("lichess_bot.py", &arguments)?;
+    assert!(printed.ends_with("done\n"), "{printed}");
     Ok(())
 }
