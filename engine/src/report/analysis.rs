@@ -56,18 +56,18 @@ pub struct Arrival {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Judgement {
-    /// At least 0.1.
+    /// At least 0.12.
     Inaccuracy,
-    /// At least 0.2.
+    /// At least 0.24.
     Mistake,
-    /// At least 0.3.
+    /// At least 0.36.
     Blunder,
 }
 
 /// Loss of expected score from which on a move is an inaccuracy, a mistake or a blunder: at an even
-/// score, about 45, 90 and 140 centipawns. Lichess's thresholds are 55, 110 and 170 there.
+/// score, about 55, 110 and 170 centipawns, which are lichess's thresholds there.
 const BANDS: [(f32, Judgement); 3] =
-    [(0.3, Judgement::Blunder), (0.2, Judgement::Mistake), (0.1, Judgement::Inaccuracy)];
+    [(0.36, Judgement::Blunder), (0.24, Judgement::Mistake), (0.12, Judgement::Inaccuracy)];
 
 /// Number of moves that are compared where the move of the game was judged.
 const COMPARED: usize = 5;

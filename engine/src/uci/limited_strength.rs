@@ -195,7 +195,7 @@ fn interpolated<const N: usize>(elo: f32, points: [(f32, f32); N]) -> f32 {
     let above = points.partition_point(|&(measured, _)| measured < elo);
     let (high_elo, high) = points[above.min(N - 1)];
     let (low_elo, low) = points[above.saturating_sub(1)];
-    if high_elo == low_elo {
+    if high_elo == low_elo || high == low {
         return high;
     }
     // This form is exact at both ends, so that the highest rating has no noise.
