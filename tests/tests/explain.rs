@@ -151,7 +151,7 @@ fn reasons_are_chess_and_from_the_lines() -> Result<()> {
         ("6k1/1p3ppp/8/P7/2P5/8/5PPP/6K1 w - - 0 1", "", "It promotes a pawn: 1. c5 "),
         // Draws and wins that the tables know, and a mate in one that the move prevents.
         ("7k/5Q2/8/8/8/8/1r6/K7 b - - 0 1", "", "Rb1+ draws, as the endgame tables show"),
-        ("7k/8/6KP/8/8/8/8/5B2 w - - 0 1", "", " draws, as the endgame tables show."),
+        ("7k/8/6KP/8/8/8/8/5B2 w - - 0 1", "", " draws, as the endgame tables show"),
         ("8/8/1KP5/3r4/8/8/8/k7 w - - 0 1", "", "c7 wins"),
         ("8/8/1KP5/3r4/8/8/8/k7 w - - 0 1", "Kb7", "Kb7 draws"),
         (
