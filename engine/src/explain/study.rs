@@ -47,7 +47,7 @@ pub struct Study {
     pub moves: Vec<StudiedMove>,
     /// The moves that the user asked to compare.
     pub compared: Vec<Move>,
-    /// What the opponent would play if the side to move passed; `None` in check.
+    /// The opponent's best line if the side to move passes; `None` in check.
     pub threat: Option<Threat>,
     /// The positions that verified moves and replies lead to.
     pub quiet: QuietPositions,
