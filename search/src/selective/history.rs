@@ -32,9 +32,13 @@ pub struct PieceTo {
 }
 
 impl PieceTo {
+    pub fn new(piece: Piece, to: Square) -> Self {
+        Self { piece, to }
+    }
+
     /// The piece that `mv` moves on `board`.
     pub fn of(board: &Board, mv: Move) -> Self {
-        Self { piece: board.piece_on(mv.from).unwrap_or(Piece::King), to: mv.to }
+        Self::new(board.piece_on(mv.from).unwrap_or(Piece::King), mv.to)
     }
 
     fn index(self) -> usize {
@@ -128,9 +132,9 @@ impl History {
         add_with_gravity(&mut self.quiet[quiet.butterfly()], bonus, MAX_HISTORY);
     }
 
-    /// The history score of a capture or promotion.
-    pub fn of_capture(&self, board: &Board, mv: Move) -> i32 {
-        self.capture[capture_index(board, mv)].into()
+    /// The history score of a capture of `victim`, or of a promotion without a capture.
+    pub fn of_capture(&self, capturer: PieceTo, victim: Option<Piece>) -> i32 {
+        self.capture[capture_index(capturer, victim)].into()
     }
 
     /// Records a quiet move as a success (`bonus` > 0) or failure in all its histories.
@@ -145,8 +149,10 @@ impl History {
     }
 
     /// Records a capture or promotion as a success or failure.
-    fn update_capture(&mut self, board: &Board, mv: Move, bonus: i32) {
-        add_with_gravity(&mut self.capture[capture_index(board, mv)], bonus, MAX_HISTORY);
+    fn update_capture(&mut self, board: &Board, capture: ScoredMove, bonus: i32) {
+        let ScoredMove { mv, piece, .. } = capture;
+        let place = capture_index(PieceTo::new(piece, mv.to), board.piece_on(mv.to));
+        add_with_gravity(&mut self.capture[place], bonus, MAX_HISTORY);
     }
 }
 
@@ -164,9 +170,9 @@ pub struct QuietHistories<'a> {
 }
 
 impl QuietHistories<'_> {
-    /// The history score of a quiet move on `board`.
-    pub fn of(&self, board: &Board, mv: Move, parameters: &SearchParameters) -> i32 {
-        let place = PieceTo::of(board, mv).index();
+    /// The history score of the quiet move `mv` by `piece`.
+    pub fn of(&self, piece: Piece, mv: Move, parameters: &SearchParameters) -> i32 {
+        let place = PieceTo::new(piece, mv.to).index();
         let [last, second, fourth] = self.continuation.map(|table| i32::from(table[place]));
         i32::from(self.butterfly[butterfly_index(self.side, mv, self.threats)])
             + i32::from(self.pawns[place]) * parameters.history_pawns / 16
@@ -228,9 +234,8 @@ fn continuation_table(index: usize) -> usize {
     1 - CONTINUATION_PLIES[index] % 2
 }
 
-fn capture_index(board: &Board, mv: Move) -> usize {
-    let victim = board.piece_on(mv.to).map_or(Piece::NUM, |piece| piece as usize);
-    PieceTo::of(board, mv).index() * VICTIMS + victim
+fn capture_index(capturer: PieceTo, victim: Option<Piece>) -> usize {
+    capturer.index() * VICTIMS + victim.map_or(Piece::NUM, |piece| piece as usize)
 }
 
 /// Moves a statistic towards its `limit`, by less the nearer it is ("history gravity").
@@ -433,7 +438,7 @@ impl SearchThread<'_> {
                 *killers = [Some(good.mv), killers[0]];
             }
         } else {
-            history.update_capture(board, good.mv, bonus);
+            history.update_capture(board, good, bonus);
         }
         for bad in failed {
             match bad.is_quiet {
@@ -441,7 +446,7 @@ impl SearchThread<'_> {
                     history.update_quiet(quiet(*bad), -malus);
                 }
                 true => {}
-                false => history.update_capture(board, bad.mv, -malus),
+                false => history.update_capture(board, *bad, -malus),
             }
         }
     }
@@ -491,7 +496,7 @@ mod tests {
         history.update_quiet(quiet(d4, before), -500);
         let score = |history: &History, mv, previous| {
             let context = QuietContext { previous, ..QuietContext::default() };
-            history.of_quiets(Color::White, &context).of(&board, mv, &parameters)
+            history.of_quiets(Color::White, &context).of(Piece::Pawn, mv, &parameters)
         };
         let of = |mv, previous| score(&history, mv, previous);
         assert!((30_000..=2 * MAX_HISTORY).contains(&of(e4, before)));

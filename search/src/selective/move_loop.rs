@@ -38,6 +38,13 @@ struct CandidateMove {
     quiet_count: i32,
 }
 
+impl CandidateMove {
+    /// Neither a capture nor a promotion nor a check.
+    fn is_dull(&self) -> bool {
+        self.scored.is_quiet && !self.gives_check
+    }
+}
+
 /// Maximum number of failed moves recorded for the histories.
 const MAX_FAILED_MOVES: usize = 32;
 
@@ -103,6 +110,10 @@ impl SearchThread<'_> {
             };
             let here = Node { alpha: best.alpha, ..node };
             let prunable = may_prune && !is_loss(best.score);
+            if prunable && candidate.is_dull() && self.late_move_pruning(here, info, &candidate) {
+                picker.retain_quiets(|mv| check_squares.gives_check(board, mv));
+                continue;
+            }
             if prunable && self.prunes_move(here, info, &candidate, &exchange) {
                 continue;
             }
@@ -217,7 +228,7 @@ impl SearchThread<'_> {
 /// Pruning of moves near the leaves: late move pruning, futility pruning, history pruning and SEE
 /// pruning.
 impl SearchThread<'_> {
-    /// Whether to skip a move near the leaves.
+    /// Whether futility, history or SEE pruning skips a move.
     fn prunes_move(
         &self,
         node: Node,
@@ -234,10 +245,8 @@ impl SearchThread<'_> {
             false => 0,
         };
         let reduced_depth = (node.depth - (reduction - by_history) / LMR_ONE_PLY).max(0);
-        let is_dull = candidate.scored.is_quiet && !candidate.gives_check;
         let prunes_quiet = || {
-            self.late_move_pruning(node, info, candidate)
-                || self.futility_pruning(node, info, reduced_depth)
+            self.futility_pruning(node, info, reduced_depth)
                 || self.history_pruning(node, candidate)
         };
         let is_futile_capture = || {
@@ -245,12 +254,12 @@ impl SearchThread<'_> {
                 && !candidate.gives_check
                 && self.capture_futility_pruning(node, info, candidate, exchange, reduced_depth)
         };
-        is_dull && prunes_quiet()
+        candidate.is_dull() && prunes_quiet()
             || is_futile_capture()
             || self.see_pruning(node, candidate, exchange, reduced_depth)
     }
 
-    /// Enough quiet moves have been searched.
+    /// Enough quiet moves have been searched; then this is true of all later ones.
     fn late_move_pruning(&self, node: Node, info: &NodeInfo, candidate: &CandidateMove) -> bool {
         let enough = self.shared.parameters.late_move_count(node.depth, info.improving);
         self.has(Part::LateMovePruning) && candidate.quiet_count >= enough

@@ -1,10 +1,10 @@
 //! The move picker: the legal moves of a position, most promising first. Most nodes end with the
-//! table move or a capture, so moves are generated, and quiet moves scored, only when needed.
+//! table move or a capture, so quiet moves are generated and scored only when they are reached.
 
 use azimuth_chess::see::{StaticExchange, piece_value};
-use cozy_chess::{BitBoard, Board, Move, Piece};
+use cozy_chess::{BitBoard, Board, Move, Piece, Rank, Square};
 
-use super::history::{History, QuietContext};
+use super::history::{History, PieceTo, QuietContext, QuietHistories};
 use super::parameters::SearchParameters;
 
 /// Base scores for move ordering, highest first: transposition table move, captures and promotions
@@ -14,9 +14,6 @@ const GOOD_CAPTURE: i32 = 1 << 24;
 const KILLER: i32 = 1 << 20;
 const BAD_CAPTURE: i32 = -(1 << 24);
 
-/// Marks a quiet move without a score; quiet moves follow the captures that lose no material.
-const UNSCORED: i32 = KILLER * 4;
-
 /// Weight of a pawn's worth of captured material, relative to the capture history.
 const VICTIM_WEIGHT: i32 = 4096;
 
@@ -24,6 +21,8 @@ const VICTIM_WEIGHT: i32 = 4096;
 #[derive(Clone, Copy, Debug)]
 pub struct ScoredMove {
     pub mv: Move,
+    /// The piece that moves.
+    pub piece: Piece,
     /// Neither a capture nor a promotion.
     pub is_quiet: bool,
     /// The move's history score: quiet or capture history.
@@ -35,6 +34,10 @@ pub struct ScoredMove {
 }
 
 impl ScoredMove {
+    fn quiet(mv: Move, piece: Piece, history: i32) -> Self {
+        Self { mv, piece, is_quiet: true, history, score: history, may_lose: false }
+    }
+
     /// Whether it is a capture or promotion that loses material on its square.
     pub fn loses_material(&self) -> bool {
         self.score < BAD_CAPTURE / 2
@@ -50,16 +53,26 @@ pub struct OrderingHints<'a> {
 }
 
 impl OrderingHints<'_> {
-    /// The history score of a move.
-    fn history_of(&self, board: &Board, mv: Move, is_quiet: bool) -> i32 {
-        match self.history {
-            None => 0,
-            Some(history) if !is_quiet => history.of_capture(board, mv),
-            Some(history) => {
-                let histories = history.of_quiets(board.side_to_move(), &self.context);
-                histories.of(board, mv, self.parameters)
-            }
-        }
+    /// A quiet move, scored by its history.
+    fn quiet(&self, board: &Board, piece: Piece, mv: Move) -> ScoredMove {
+        let histories = |history: &History| {
+            let histories = history.of_quiets(board.side_to_move(), &self.context);
+            histories.of(piece, mv, self.parameters)
+        };
+        ScoredMove::quiet(mv, piece, self.history.map_or(0, histories))
+    }
+
+    /// A capture or promotion, scored by the material that it wins at once and by its history.
+    fn capture(&self, board: &Board, piece: Piece, mv: Move) -> ScoredMove {
+        let captured = board.piece_on(mv.to);
+        let history =
+            self.history.map_or(0, |all| all.of_capture(PieceTo::new(piece, mv.to), captured));
+        let victim = piece_value(captured).max(1);
+        let won = victim + piece_value(mv.promotion);
+        // Capturing a piece of at least equal value loses no material.
+        let may_lose = mv.promotion.is_some() || victim < piece_value(Some(piece));
+        let score = won * VICTIM_WEIGHT + history + GOOD_CAPTURE;
+        ScoredMove { mv, piece, is_quiet: false, history, score, may_lose }
     }
 }
 
@@ -72,25 +85,29 @@ pub enum Kind {
     Captures,
 }
 
-/// The stage of a picker.
-#[derive(PartialEq, Eq)]
+/// The moves that a picker returns next.
+#[derive(Clone, Copy)]
 enum Stage {
-    Nothing,
-    /// The table move has been returned.
     TableMove,
-    /// All moves are generated, and captures are scored.
+    /// Captures are still to be generated.
+    NewCaptures,
     Captures,
-    /// Quiet moves are scored, too.
+    Killers,
     Quiets,
+    LosingCaptures,
 }
 
 /// The moves of one position.
 pub struct MovePicker {
     kind: Kind,
     table_move: Option<Move>,
+    /// The killers that are legal quiet moves, from their stage on, with their pieces.
+    killers: [Option<(Piece, Move)>; 2],
     stage: Stage,
+    /// The losing captures found so far, best first; from `picked` on, the moves of the stage.
     moves: Vec<ScoredMove>,
-    /// Number of moves picked from the list.
+    losing: usize,
+    /// Number of moves of the stage that have been returned.
     picked: usize,
 }
 
@@ -99,7 +116,8 @@ impl MovePicker {
     pub fn new(kind: Kind, table_move: Option<Move>, memory: &mut Vec<ScoredMove>) -> Self {
         let mut moves = std::mem::take(memory);
         moves.clear();
-        Self { kind, table_move, stage: Stage::Nothing, moves, picked: 0 }
+        let stage = Stage::TableMove;
+        Self { kind, table_move, killers: [None; 2], stage, moves, losing: 0, picked: 0 }
     }
 
     /// The memory for the next picker.
@@ -114,101 +132,145 @@ impl MovePicker {
         exchange: &StaticExchange<'_>,
         hints: impl Fn() -> OrderingHints<'h>,
     ) -> Option<ScoredMove> {
-        if self.stage == Stage::Nothing {
-            self.stage = Stage::TableMove;
-            if let Some(mv) = self.table_move {
-                let is_quiet = is_quiet(board, mv);
-                if self.is_of_kind(mv, is_quiet) && board.is_legal(mv) {
-                    let history = hints().history_of(board, mv, is_quiet);
-                    return Some(ScoredMove {
-                        mv,
-                        is_quiet,
-                        history,
-                        score: TABLE_MOVE,
-                        may_lose: false,
-                    });
-                }
-            }
-        }
-        if self.stage == Stage::TableMove {
-            self.stage = Stage::Captures;
-            self.generate(board);
-            self.score_captures(board, &hints());
-        }
         loop {
-            let best = self.best()?;
-            if best.may_lose {
-                best.may_lose = false;
-                if exchange.see_of_move(best.mv) < 0 {
-                    best.score += BAD_CAPTURE - GOOD_CAPTURE;
-                    continue;
+            match self.stage {
+                Stage::TableMove => {
+                    self.stage = Stage::NewCaptures;
+                    let table_move = self.table_move.and_then(|mv| self.legal(board, mv));
+                    if let Some((piece, mv)) = table_move {
+                        let scored = match is_quiet(board, mv) {
+                            true => hints().quiet(board, piece, mv),
+                            false => hints().capture(board, piece, mv),
+                        };
+                        return Some(ScoredMove { score: TABLE_MOVE, may_lose: false, ..scored });
+                    }
+                }
+                Stage::NewCaptures => {
+                    self.stage = Stage::Captures;
+                    self.generate_captures(board, &hints());
+                }
+                Stage::Captures => match self.best() {
+                    Some(mut best) => {
+                        if best.may_lose && exchange.see_of_move(best.mv) < 0 {
+                            best.score += BAD_CAPTURE - GOOD_CAPTURE;
+                            self.moves[self.losing] = best;
+                            self.losing += 1;
+                        } else {
+                            return Some(best);
+                        }
+                    }
+                    None if self.kind == Kind::Captures => self.begin(Stage::LosingCaptures),
+                    None => {
+                        self.begin(Stage::Killers);
+                        let other =
+                            |mv: &Move| self.table_move != Some(*mv) && is_quiet(board, *mv);
+                        let killers = hints().killers.map(|killer| killer.filter(other));
+                        self.killers = killers.map(|killer| self.legal(board, killer?));
+                    }
+                },
+                Stage::Killers => match self.killers.get(self.picked).copied() {
+                    Some(killer) => {
+                        self.picked += 1;
+                        if let Some((piece, mv)) = killer {
+                            let score = KILLER * 2 - self.picked as i32;
+                            return Some(ScoredMove { score, ..hints().quiet(board, piece, mv) });
+                        }
+                    }
+                    None => {
+                        self.begin(Stage::Quiets);
+                        self.generate_quiets(board, &hints());
+                    }
+                },
+                Stage::Quiets => match self.best() {
+                    Some(best) => return Some(best),
+                    None => self.begin(Stage::LosingCaptures),
+                },
+                Stage::LosingCaptures => {
+                    let losing = self.moves[..self.losing].get(self.picked).copied();
+                    self.picked += 1;
+                    return losing;
                 }
             }
-            let best = *best;
-            if best.is_quiet && self.stage == Stage::Captures {
-                self.stage = Stage::Quiets;
-                self.score_quiets(board, &hints());
-                continue;
-            }
-            self.picked += 1;
-            return Some(best);
         }
     }
 
-    fn is_of_kind(&self, mv: Move, is_quiet: bool) -> bool {
-        let underpromotes = mv.promotion.is_some_and(|piece| piece != Piece::Queen);
-        self.kind == Kind::Any || !is_quiet && !underpromotes
+    /// Leaves out all remaining quiet moves.
+    pub fn skip_quiets(&mut self) {
+        self.kind = Kind::Captures;
+        if matches!(self.stage, Stage::Killers | Stage::Quiets) {
+            self.begin(Stage::LosingCaptures);
+        }
     }
 
-    /// Generates the moves except the table move.
-    fn generate(&mut self, board: &Board) {
-        let theirs = board.colors(!board.side_to_move());
-        let targets = if self.kind == Kind::Any { BitBoard::FULL } else { theirs };
-        board.generate_moves(|mut piece_moves| {
-            // Pawns capture en passant and are promoted on empty squares.
-            let is_pawn = piece_moves.piece == Piece::Pawn;
-            if !is_pawn {
-                piece_moves.to &= targets;
+    /// Leaves out the remaining quiet moves that do not meet a condition, once they are generated.
+    pub fn retain_quiets(&mut self, keep: impl Fn(Move) -> bool) {
+        if matches!(self.stage, Stage::Quiets) {
+            let mut kept = self.picked;
+            for place in self.picked..self.moves.len() {
+                if keep(self.moves[place].mv) {
+                    self.moves[kept] = self.moves[place];
+                    kept += 1;
+                }
             }
+            self.moves.truncate(kept);
+        }
+    }
+
+    /// A move with its piece, if it is legal and of the picker's kind.
+    fn legal(&self, board: &Board, mv: Move) -> Option<(Piece, Move)> {
+        let underpromotes = mv.promotion.is_some_and(|piece| piece != Piece::Queen);
+        let is_of_kind = self.kind == Kind::Any || !underpromotes && !is_quiet(board, mv);
+        let piece = board.piece_on(mv.from)?;
+        (is_of_kind && board.is_legal(mv)).then_some((piece, mv))
+    }
+
+    fn generate_captures(&mut self, board: &Board, hints: &OrderingHints<'_>) {
+        let theirs = board.colors(!board.side_to_move());
+        let pawn_targets = theirs | pawn_captures_and_promotions(board);
+        board.generate_moves(|mut piece_moves| {
+            let piece = piece_moves.piece;
+            piece_moves.to &= if piece == Piece::Pawn { pawn_targets } else { theirs };
             for mv in piece_moves {
-                let is_quiet = if is_pawn { is_quiet(board, mv) } else { !theirs.has(mv.to) };
-                if self.table_move != Some(mv) && self.is_of_kind(mv, is_quiet) {
-                    let (history, score) = (0, UNSCORED);
-                    self.moves.push(ScoredMove { mv, is_quiet, history, score, may_lose: false });
+                let underpromotes = mv.promotion.is_some_and(|piece| piece != Piece::Queen);
+                let is_of_kind = self.kind == Kind::Any || !underpromotes;
+                if self.table_move != Some(mv) && is_of_kind {
+                    self.moves.push(hints.capture(board, piece, mv));
                 }
             }
             false
         });
     }
 
-    fn score_captures(&mut self, board: &Board, hints: &OrderingHints<'_>) {
-        for scored in self.moves.iter_mut().filter(|scored| !scored.is_quiet) {
-            let mv = scored.mv;
-            let victim = piece_value(board.piece_on(mv.to)).max(1);
-            let won = victim + piece_value(mv.promotion);
-            scored.history = hints.history_of(board, mv, false);
-            // Capturing a piece of at least equal value loses no material.
-            let safe = mv.promotion.is_none() && victim >= piece_value(board.piece_on(mv.from));
-            scored.may_lose = !safe;
-            scored.score = won * VICTIM_WEIGHT + scored.history + GOOD_CAPTURE;
-        }
-    }
-
-    fn score_quiets(&mut self, board: &Board, hints: &OrderingHints<'_>) {
+    /// Generates the quiet moves other than the killers behind the losing captures.
+    fn generate_quiets(&mut self, board: &Board, hints: &OrderingHints<'_>) {
+        self.moves.truncate(self.losing);
+        self.picked = self.losing;
         let side = board.side_to_move();
         let histories = hints.history.map(|history| history.of_quiets(side, &hints.context));
-        let left = &mut self.moves[self.picked..];
-        for scored in left.iter_mut().filter(|scored| scored.is_quiet) {
-            let mv = scored.mv;
-            scored.history =
-                histories.as_ref().map_or(0, |all| all.of(board, mv, hints.parameters));
-            let killer = hints.killers.iter().position(|killer| *killer == Some(mv));
-            scored.score = killer.map_or(scored.history, |place| KILLER * 2 - place as i32);
-        }
+        let others = !board.colors(!side);
+        let pawn_targets = others & !pawn_captures_and_promotions(board);
+        board.generate_moves(|mut piece_moves| {
+            let piece = piece_moves.piece;
+            piece_moves.to &= if piece == Piece::Pawn { pawn_targets } else { others };
+            for mv in piece_moves {
+                if self.table_move == Some(mv) || self.killers.contains(&Some((piece, mv))) {
+                    continue;
+                }
+                let score = |all: &QuietHistories<'_>| all.of(piece, mv, hints.parameters);
+                let history = histories.as_ref().map_or(0, score);
+                self.moves.push(ScoredMove::quiet(mv, piece, history));
+            }
+            false
+        });
     }
 
-    /// The remaining move with the highest score, swapped to the front of the remaining moves.
-    fn best(&mut self) -> Option<&mut ScoredMove> {
+    fn begin(&mut self, stage: Stage) {
+        self.stage = stage;
+        self.picked = 0;
+    }
+
+    /// Takes the remaining move with the highest score.
+    fn best(&mut self) -> Option<ScoredMove> {
         let left = &mut self.moves[self.picked..];
         let mut best = 0;
         let mut score = left.first()?.score;
@@ -218,8 +280,18 @@ impl MovePicker {
             }
         }
         left.swap(0, best);
-        left.first_mut()
+        self.picked += 1;
+        Some(left[0])
     }
+}
+
+/// The squares on which pawns capture en passant or are promoted.
+fn pawn_captures_and_promotions(board: &Board) -> BitBoard {
+    let side = board.side_to_move();
+    let en_passant = board.en_passant().map_or(BitBoard::EMPTY, |file| {
+        Square::new(file, Rank::Sixth.relative_to(side)).bitboard()
+    });
+    en_passant | Rank::Eighth.relative_to(side).bitboard()
 }
 
 /// Whether a legal move is neither a capture nor a promotion.

@@ -69,7 +69,8 @@ impl SearchThread<'_> {
         while let Some(scored) = picker.next(board, &exchange, || self.ordering_hints(ply)) {
             let futile = static_eval
                 .is_some_and(|eval| self.prunes_capture(board, &exchange, &scored, eval, node));
-            if futile || in_check && self.prunes_evasion(&scored, best_score) {
+            let skips_evasions = in_check && self.skips_evasions(best_score);
+            if futile || skips_evasions && scored.loses_material() {
                 continue;
             }
             move_count += 1;
@@ -94,6 +95,9 @@ impl SearchThread<'_> {
                 }
                 if score >= beta {
                     break;
+                }
+                if in_check && self.skips_evasions(best_score) {
+                    picker.skip_quiets();
                 }
             }
         }
@@ -140,9 +144,7 @@ impl SearchThread<'_> {
 
     /// Late move pruning in check: once one move has avoided a certain loss, quiet and losing
     /// evasions are skipped.
-    fn prunes_evasion(&self, scored: &ScoredMove, best_score: Score) -> bool {
-        self.has(Part::LateMovePruning)
-            && !is_loss(best_score)
-            && (scored.is_quiet || scored.loses_material())
+    fn skips_evasions(&self, best_score: Score) -> bool {
+        self.has(Part::LateMovePruning) && !is_loss(best_score)
     }
 }

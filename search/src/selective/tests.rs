@@ -27,9 +27,14 @@ const FENS: [&str; 6] = [
     "8/P7/8/8/8/6k1/5p2/7K b - - 0 1",
 ];
 
-fn planner(parts: Parts, threads: usize) -> Result<Selective> {
+/// Reading the weights takes longer than most of the searches: a test does it once.
+fn worker() -> Result<Worker> {
+    local(DefaultWeights::Selective)
+}
+
+fn planner(worker: &Worker, parts: Parts, threads: usize) -> Result<Selective> {
     let settings = SelectiveSettings { parts, ..SelectiveSettings::default() };
-    Selective::new(&local(DefaultWeights::Selective)?, settings, Resources { hash_mb: 4, threads })
+    Selective::new(worker, settings, Resources { hash_mb: 4, threads })
 }
 
 fn search(planner: &mut Selective, root: &Position, limits: Limits) -> Result<Report> {
@@ -67,12 +72,14 @@ fn minimax(
 
 #[test]
 fn techniques_that_only_order_and_cut_change_no_score() -> Result<()> {
-    let mut evaluator = Evaluator::new(&local(DefaultWeights::Selective)?, 4)?;
+    let worker = worker()?;
+    let mut evaluator = Evaluator::new(&worker, 4)?;
     for fen in FENS {
         let root = Position::from_fen(fen)?;
         let expected = minimax(&mut evaluator, root.board(), &[], 0, 3)?;
         for parts in [&[][..], &[Part::History, Part::AspirationWindows]] {
-            let report = search(&mut planner(Parts::only(parts), 1)?, &root, to_depth(3))?;
+            let mut planner = planner(&worker, Parts::only(parts), 1)?;
+            let report = search(&mut planner, &root, to_depth(3))?;
             assert_eq!(report.value, to_value(expected), "{fen} with {parts:?}");
         }
     }
@@ -82,7 +89,7 @@ fn techniques_that_only_order_and_cut_change_no_score() -> Result<()> {
 #[test]
 fn without_a_table_a_stopped_iteration_prefers_no_worse_move() -> Result<()> {
     let root = Position::from_fen(FENS[2])?;
-    let mut planner = planner(Parts::only(&[]), 1)?;
+    let mut planner = planner(&worker()?, Parts::only(&[]), 1)?;
     let before = search(&mut planner, &root, to_depth(3))?;
     let only_best = Limits { search_moves: vec![before.pv[0]], ..to_depth(4) };
     let known = search(&mut planner, &root, only_best)?.value;
@@ -96,6 +103,7 @@ fn without_a_table_a_stopped_iteration_prefers_no_worse_move() -> Result<()> {
 
 #[test]
 fn mates_are_found_and_exact_whatever_is_left_out() -> Result<()> {
+    let worker = worker()?;
     for (fen, mate) in [
         ("6k1/5ppp/8/8/8/8/8/K2R4 w - - 99 80", 1),
         ("7k/8/8/8/8/8/R7/1R5K w - - 0 1", 2),
@@ -107,7 +115,7 @@ fn mates_are_found_and_exact_whatever_is_left_out() -> Result<()> {
         let mut sets: Vec<Vec<Part>> = all.iter().map(without).collect();
         sets.push(all.to_vec());
         for parts in sets {
-            let mut planner = planner(Parts::only(&parts), 1)?;
+            let mut planner = planner(&worker, Parts::only(&parts), 1)?;
             let report = search(&mut planner, &root, to_depth(12))?;
             assert_eq!(report.value.moves_to_mate(), Some(mate), "{fen} with {parts:?}");
         }
@@ -117,7 +125,7 @@ fn mates_are_found_and_exact_whatever_is_left_out() -> Result<()> {
 
 #[test]
 fn draws_are_exact() -> Result<()> {
-    let mut planner = planner(Parts::default(), 1)?;
+    let mut planner = planner(&worker()?, Parts::default(), 1)?;
     for (fen, played, mv) in [
         ("7k/8/5KQ1/8/8/8/8/8 w - - 0 1", "", "g6f7"),
         ("7k/8/8/8/8/8/R7/K7 w - - 99 80", "", "a2b2"),
@@ -137,10 +145,11 @@ fn draws_are_exact() -> Result<()> {
 
 #[test]
 fn a_search_repeats_itself_and_its_lines_are_legal() -> Result<()> {
+    let worker = worker()?;
     for fen in FENS {
         let root = Position::from_fen(fen)?;
         let mut lines = Vec::new();
-        let mut planner = planner(Parts::default(), 1)?;
+        let mut planner = planner(&worker, Parts::default(), 1)?;
         for _ in 0..2 {
             planner.new_game();
             planner.search(&root, &mut Control::without_signals(to_depth(7)), &mut |line| {
@@ -167,7 +176,7 @@ fn every_line_has_a_root_move_of_its_own_among_those_asked_for() -> Result<()> {
     let moves: Vec<Move> =
         ["e2e4", "d2d4", "g1f3"].iter().map(|mv| root.parse_move(mv)).collect::<Result<_>>()?;
     let limits = Limits { multipv: 5, search_moves: moves.clone(), ..to_depth(6) };
-    let mut planner = planner(Parts::default(), 1)?;
+    let mut planner = planner(&worker()?, Parts::default(), 1)?;
     let mut lines = Vec::new();
     planner.search(&root, &mut Control::without_signals(limits), &mut |line| {
         if line.depth == 6 {
@@ -189,8 +198,9 @@ fn every_line_has_a_root_move_of_its_own_among_those_asked_for() -> Result<()> {
 #[test]
 fn limits_and_signals_end_a_search_on_any_number_of_threads() -> Result<()> {
     let root = Position::from_fen(FENS[1])?;
+    let worker = worker()?;
     for threads in [1, 3] {
-        let mut planner = planner(Parts::default(), threads)?;
+        let mut planner = planner(&worker, Parts::default(), threads)?;
         let report =
             search(&mut planner, &root, Limits { nodes: Some(5000), ..Limits::default() })?;
         // The main thread may be scheduled late, while the others search.
@@ -219,15 +229,16 @@ fn a_capture_that_loses_is_seen_at_the_first_ply() -> Result<()> {
     let root = Position::from_fen("4k3/2p5/3p4/8/8/3Q4/8/4K3 w - - 0 1")?;
     let mv = root.parse_move("d3d6")?;
     let limits = Limits { search_moves: vec![mv], ..to_depth(1) };
-    let resolved = search(&mut planner(Parts::default(), 1)?, &root, limits)?;
-    let quiet = search(&mut planner(Parts::default(), 1)?, &root, to_depth(1))?;
+    let worker = worker()?;
+    let resolved = search(&mut planner(&worker, Parts::default(), 1)?, &root, limits)?;
+    let quiet = search(&mut planner(&worker, Parts::default(), 1)?, &root, to_depth(1))?;
     assert!(resolved.value < Value::DRAW && quiet.value > Value::DRAW);
     Ok(())
 }
 
 #[test]
 fn leaves_are_taken_where_quiescence_stands_pat() -> Result<()> {
-    let mut planner = planner(Parts::default(), 1)?;
+    let mut planner = planner(&worker()?, Parts::default(), 1)?;
     let root = Position::from_fen(FENS[1])?;
     search(&mut planner, &root, to_depth(4))?;
     assert!(planner.take_leaves().is_empty(), "nobody asked for any");

@@ -284,8 +284,9 @@ impl<'a> SearchThread<'a> {
     pub fn make_move(&mut self, board: &Board, ply: usize, scored: ScoredMove, child: &Board) {
         self.shared.table.prefetch(child.hash());
         self.data.evaluator.prefetch(child);
-        let ScoredMove { mv, is_quiet, .. } = scored;
-        self.stack[ply].moved = Some(MadeMove { mv, piece_to: PieceTo::of(board, mv), is_quiet });
+        let ScoredMove { mv, piece, is_quiet, .. } = scored;
+        let piece_to = PieceTo::new(piece, mv.to);
+        self.stack[ply].moved = Some(MadeMove { mv, piece_to, is_quiet });
         self.keys.push(repetition_key(board));
     }
 
