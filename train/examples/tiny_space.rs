@@ -12,7 +12,7 @@ use azimuth_chess::position::{Position, board_after, fen_of, legal_moves};
 use azimuth_train::options::TrainOptions;
 use azimuth_train::ranks::Alone;
 use azimuth_train::run::train_encoder;
-use clap::Parser;
+use clap::FromArgMatches;
 use cozy_chess::{Board, Piece};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
@@ -20,12 +20,6 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 const GAMES: usize = 1500;
 const PLIES: usize = 120;
-
-#[derive(Parser)]
-struct Arguments {
-    #[command(flatten)]
-    options: TrainOptions,
-}
 
 fn main() -> Result<()> {
     let folder = Path::new("tiny-space");
@@ -52,7 +46,8 @@ fn options(data: &Path, weights: &Path) -> Result<TrainOptions> {
         data.display(),
         weights.display()
     );
-    Ok(Arguments::try_parse_from(command.split_whitespace())?.options)
+    let matches = TrainOptions::command().try_get_matches_from(command.split_whitespace())?;
+    Ok(TrainOptions::from_arg_matches(&matches)?)
 }
 
 /// The positions of random games as EPD: `ce` is material in centipawns, `dm` a mate in one for or

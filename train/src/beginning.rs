@@ -29,7 +29,6 @@ pub const READOUT_LENGTH: f32 = 5.0;
 pub struct Origin {
     /// Its file name without the folder.
     name: String,
-    /// SHA-256 of its bytes.
     sha256: String,
     /// Its path, which is not part of the run's description.
     #[serde(skip)]
@@ -42,7 +41,6 @@ pub struct Beginning {
     pub parameters: Parameters,
     /// Direction (D) of the auxiliary regression.
     pub readout: Vec<f32>,
-    /// Bias of the auxiliary regression.
     pub readout_bias: f32,
 }
 
@@ -152,7 +150,6 @@ fn widened(parameters: &Parameters, own: usize, width: usize) -> Result<Paramete
     Ok(Parameters::new(tensors.collect::<Result<Vec<_>>>()?))
 }
 
-/// The command-line options for an encoder.
 fn options(config: &SparseConfig) -> String {
     let SparseConfig { features, accumulator, embedding_dim, heads, middle_layers } = config;
     format!(
@@ -185,13 +182,11 @@ fn logistic(calibration: &Calibration) -> (f32, f32) {
 
 #[cfg(test)]
 mod tests {
-    use azimuth_network::Inputs;
     use azimuth_network::axis::{Axis, Direction};
     use azimuth_network::sparse::SparseNetwork;
     use azimuth_network::sparse::features::{FeatureBatch, FeatureSet};
     use azimuth_network::transformer::TransformerConfig;
     use azimuth_network::weights::Metadata;
-    use candle_core::DType;
     use cozy_chess::Board;
     use serde_json::Value;
 
@@ -216,14 +211,6 @@ mod tests {
         })
     }
 
-    fn embeddings(weights: &Weights) -> Result<Vec<f32>> {
-        let mut inputs = Inputs::new(weights.metadata.architecture.input_kind());
-        for fen in POSITIONS {
-            inputs.push(&fen.parse::<Board>().map_err(|error| anyhow::anyhow!("{fen}: {error}"))?);
-        }
-        Ok(azimuth_search::encoder::build(weights, &Device::Cpu, DType::F32)?.encode(&inputs)?)
-    }
-
     fn sizes(features: &str) -> Result<SparseConfig> {
         let features: FeatureSet = features.parse()?;
         Ok(SparseConfig {
@@ -246,37 +233,27 @@ mod tests {
     }
 
     #[test]
-    fn rows_for_every_place_of_the_king_begin_as_copies() -> Result<()> {
-        for states in ["exchange-states-16", "attack-states-8"] {
-            let small = waves(&sizes(&format!("{states}+king-mirror+threats"))?)?;
-            let bucketed = sizes(&format!("{states}+king-buckets-4+threats"))?;
-            let large = grown(&small, &Architecture::Sparse(bucketed.clone()))?;
-            large.check(&bucketed.parameters())?;
-            assert_eq!(embeddings(&small)?, embeddings(&weights(&bucketed, large)?)?, "{states}");
+    fn buckets_and_wider_sums_begin_with_the_same_embeddings() -> Result<()> {
+        for (states, accumulator) in [("exchange-states-16", 128), ("attack-states-8", 384)] {
+            let own = sizes(&format!("{states}+king-mirror+threats"))?;
+            let to = sizes(&format!("{states}+king-buckets-4+threats"))?;
+            let to = SparseConfig { accumulator, ..to };
+            let given = waves(&own)?;
+            let grown = grown(&given, &Architecture::Sparse(to.clone()))?;
+            grown.check(&to.parameters())?;
+            let (before, after) = (embeddings(&own, &given.parameters)?, embeddings(&to, &grown)?);
+            assert!(before.iter().any(|value| value.abs() > 0.1));
+            for (before, after) in before.iter().zip(&after) {
+                assert!((before - after).abs() < 1e-5, "{states}: {before} {after}");
+            }
+            // Copies have the same rows but not the same weights behind them.
+            let hidden = grown.values("hidden.weight")?;
+            assert_ne!(hidden[1], hidden[129]);
         }
         Ok(())
     }
 
-    #[test]
-    fn wider_sums_begin_with_the_same_embeddings() -> Result<()> {
-        let narrow = sizes("attack-states-8+king-mirror")?;
-        let wide = SparseConfig { accumulator: 384, ..sizes("attack-states-8+king-buckets-4")? };
-        let given = waves(&narrow)?;
-        let grown = grown(&given, &Architecture::Sparse(wide.clone()))?;
-        grown.check(&wide.parameters())?;
-        let before = trained_embeddings(&narrow, &given.parameters)?;
-        let after = trained_embeddings(&wide, &grown)?;
-        assert!(before.iter().any(|value| value.abs() > 0.1));
-        for (before, after) in before.iter().zip(&after) {
-            assert!((before - after).abs() < 1e-5, "{before} {after}");
-        }
-        // Copies have the same rows but not the same weights behind them.
-        let hidden = grown.values("hidden.weight")?;
-        assert_ne!(hidden[1], hidden[129]);
-        Ok(())
-    }
-
-    fn trained_embeddings(config: &SparseConfig, parameters: &Parameters) -> Result<Vec<f32>> {
+    fn embeddings(config: &SparseConfig, parameters: &Parameters) -> Result<Vec<f32>> {
         let boards = POSITIONS.map(|fen| fen.parse::<Board>().expect("a position"));
         let features = FeatureBatch::of(config.features, &boards);
         let embeddings = SparseNetwork::new(config, parameters)?.forward(&features, None)?;

@@ -15,11 +15,10 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Claims `output` for this process. Fails if another process has claimed it, if it cannot be
-    /// written, or if it is one of the inputs.
+    /// Claims `output`. Fails if another process has, if it is not writable, or if it is an input.
     pub fn new(output: &Path, inputs: &[&Path]) -> Result<Self> {
         check_output(output, inputs)?;
-        let path = beside(output);
+        let path = output.with_added_extension("lock");
         let name = || format!("lock '{}'", path.display());
         loop {
             let lock = open_locked(&path).with_context(name)?.with_context(|| {
@@ -50,12 +49,6 @@ impl Drop for Claim {
 pub fn claim_all(outputs: &[&Path], inputs: &[&Path]) -> Result<Vec<Claim>> {
     check_different(outputs)?;
     outputs.iter().map(|output| Claim::new(output, inputs)).collect()
-}
-
-fn beside(output: &Path) -> PathBuf {
-    let mut name = output.as_os_str().to_owned();
-    name.push(".lock");
-    name.into()
 }
 
 /// Whether `path` still names `file`.

@@ -15,18 +15,14 @@ use crate::training::Checkpoint;
 /// The configuration of a run; a checkpoint is valid only for equal configurations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Config {
-    /// The encoder.
     pub architecture: Architecture,
     /// The weights file with the initial parameters; random ones if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Origin>,
-    /// The composition of batches.
     pub sampling: Sampling,
-    /// The losses that are minimised.
     pub losses: Losses,
     /// Dropout of the transformer.
     pub dropout: f32,
-    /// The update rule, learning rate, warm-up, steps and weight decay.
     pub schedule: Schedule,
     /// The largest gradient norm; longer gradients are scaled down to it.
     pub clip: Option<f64>,
@@ -37,7 +33,6 @@ pub struct Config {
     pub validate_every: u64,
     /// Seed of the initial parameters, the order of positions, the sampling and dropout.
     pub seed: u64,
-    /// The data files with their hashes.
     pub data: Vec<DataFile>,
     /// The changes of the number of steps during the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -92,7 +87,6 @@ impl Config {
 
 /// Device and precision of a run; it may be resumed with different ones.
 pub struct Compute {
-    /// The device.
     pub device: Device,
     /// Precision of a transformer's network; its master weights are always f32.
     pub dtype: DType,

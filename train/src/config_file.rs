@@ -47,7 +47,6 @@ fn named(words: &[OsString]) -> Option<PathBuf> {
     files.next_back()
 }
 
-/// Whether an option is one of `words`.
 fn is_given(key: &str, words: &[OsString]) -> bool {
     let rest =
         |word: &OsString| word.to_str()?.strip_prefix("--")?.strip_prefix(key).map(String::from);
@@ -97,7 +96,6 @@ fn is_list(option: &Arg) -> bool {
     option.get_num_args().is_some_and(|count| count.max_values() > 1)
 }
 
-/// A value as a word of a command line.
 fn word(key: &str, value: &Value) -> Result<String> {
     Ok(match value {
         Value::String(text) => text.clone(),

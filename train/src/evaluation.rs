@@ -41,7 +41,6 @@ pub struct EvalOptions {
     device: Backend,
 }
 
-/// The result of the command.
 #[derive(Serialize)]
 struct Evaluation {
     #[serde(flatten)]

@@ -8,14 +8,16 @@ use azimuth_network::axis::{Axis, Direction};
 use azimuth_network::replace_file::check_output;
 use azimuth_network::weights::Weights;
 use azimuth_search::inference::Backend;
-use candle_core::Device;
+use candle_core::{DType, Device};
 use clap::{Args, ValueEnum};
 
-use crate::config::Config;
-use crate::options::{DataOptions, Stored};
+use crate::config::{Compute, Config};
+use crate::options::DataOptions;
+use crate::run::write_weights;
 use crate::space::calibrate;
+use crate::state::State;
 use crate::training::Checkpoint;
-use crate::{onnx, run, solis};
+use crate::{onnx, solis};
 
 /// Convert trained parameters, or select the direction of a weights file.
 #[derive(Args)]
@@ -62,6 +64,27 @@ enum Format {
     Solis,
     /// An ONNX model of a transformer (.onnx): from tokens to embeddings.
     Onnx,
+}
+
+/// Precision of the parameters in a file.
+#[derive(Clone, Copy, ValueEnum)]
+enum Stored {
+    /// The precision of training.
+    F32,
+    /// Half the size; its rounding is finer than that of a sparse encoder's rows in play.
+    F16,
+    /// Half the size, with the range of f32 and 8 bits of precision.
+    Bf16,
+}
+
+impl From<Stored> for DType {
+    fn from(stored: Stored) -> Self {
+        match stored {
+            Stored::F32 => Self::F32,
+            Stored::F16 => Self::F16,
+            Stored::Bf16 => Self::BF16,
+        }
+    }
 }
 
 /// The possible directions of the axis.
@@ -123,8 +146,7 @@ impl ExportOptions {
         let Axis { white_mean, black_mean, fitted, .. } = weights.axis;
         weights.axis = Axis::new(white_mean, black_mean, fitted, weights.metadata.direction)
             .with_context(|| format!("weights file '{}'", path.display()))?;
-        let stored = self.stored.dtype();
-        weights.parameters = weights.parameters.to(&Device::Cpu, stored)?;
+        weights.parameters = weights.parameters.to(&Device::Cpu, self.stored.into())?;
         print_line(serde_json::to_string(&calibrate(&mut weights, &data, &device)?)?)?;
         weights.write(&self.out)?;
         say(format_args!("wrote '{}'", self.out.display()));
@@ -133,10 +155,18 @@ impl ExportOptions {
 
     fn weights_of(&self, checkpoint: &Path) -> Result<()> {
         let missing = || format!("checkpoint '{}' does not exist", checkpoint.display());
-        let state = Checkpoint::read(checkpoint)?.with_context(missing)?;
-        let (config, device) = (Config::of(&state)?, self.device.device().context("--device")?);
+        let checkpoint = Checkpoint::read(checkpoint)?.with_context(missing)?;
+        let config = Config::of(&checkpoint)?;
+        let device = self.device.device().context("--device")?;
         let data = DataOptions { data: self.data.clone(), sample: self.sample };
         let data = data.read(&config.architecture, &device)?;
-        run::export(&config, &state, &data, &device, self.stored.dtype(), &self.out)
+        let compute = Compute { device, dtype: DType::F32 };
+        let mut state = State::new(&config, &compute)?;
+        state.restore(&config, &checkpoint)?;
+        let parameters = state.playing()?.to(&Device::Cpu, self.stored.into())?;
+        let (device, step) = (&compute.device, checkpoint.step);
+        let measured = write_weights(&config, parameters, &data, device, step, &self.out)?;
+        print_line(serde_json::to_string(&measured)?)?;
+        Ok(())
     }
 }

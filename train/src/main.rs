@@ -50,7 +50,6 @@ enum Command {
 }
 
 impl Command {
-    /// Whether the command line selects training of sparse encoders on the CPU.
     fn trains_sparse_on_cpu(&self) -> bool {
         match self {
             Self::Train(options) => options.is_sparse_on_cpu(),

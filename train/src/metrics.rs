@@ -19,8 +19,7 @@ pub struct Metrics {
     /// higher cosine; equal cosines count half. NaN if there are no such pairs.
     #[serde(deserialize_with = "nan_if_null")]
     pub sibling: f64,
-    /// R² of the calibrated win probability as a prediction of the label; NaN if all labels are
-    /// equal.
+    /// R² of the calibrated win probability as a prediction; NaN if all labels are equal.
     #[serde(deserialize_with = "nan_if_null")]
     pub r2: f64,
     /// Expected calibration error: the mean difference between predicted and actual win probability
@@ -43,8 +42,7 @@ fn nan_if_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Err
 }
 
 impl Metrics {
-    /// Measures `cosines` and the calibrated `predictions` against `labels`; `parents` groups
-    /// siblings.
+    /// Measures `cosines` and calibrated `predictions` against `labels`; `parents` groups siblings.
     pub fn of(cosines: &[f32], predictions: &[f32], labels: &[f32], parents: &[u32]) -> Self {
         let errors = || predictions.iter().zip(labels).map(|(p, label)| f64::from(p - label));
         let mean = |sum: f64| sum / labels.len().max(1) as f64;
@@ -62,8 +60,7 @@ impl Metrics {
     }
 }
 
-/// Shares, 0 to 1, of decided positions that are predicted as such; `None` if there are no
-/// positions of the kind.
+/// Shares, 0 to 1, of decided positions that are predicted as such; `None` without such positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Decided {
     /// The share predicted above 0.95, of positions labelled 0.99 or more.

@@ -109,8 +109,7 @@ pub fn scores(
     choices.iter().map(score).collect()
 }
 
-/// The labels that other datasets give the moves of each choice, as scores. Fails if a choice is
-/// missing there.
+/// The labels of the choices' moves in other datasets, as scores. Fails if a choice is missing.
 pub fn scores_of_labels(paths: &[PathBuf], choices: &[Choice]) -> Result<Vec<Vec<f32>>> {
     let others = read(&open(paths)?.0, &Split::ALL, usize::MAX)?;
     let others: HashMap<String, &Choice> =
@@ -128,7 +127,6 @@ pub fn scores_of_labels(paths: &[PathBuf], choices: &[Choice]) -> Result<Vec<Vec
 /// A mean and half the width of its 95% confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
-    /// The mean.
     pub mean: f64,
     /// Half the width of the interval.
     pub within: f64,
@@ -167,12 +165,10 @@ impl Estimate {
 /// How well scores choose moves.
 #[derive(Clone, Debug, Serialize)]
 pub struct MoveChoice {
-    /// Number of parents.
     pub parents: usize,
     /// The share of parents whose best move is among the 1, 3 and 5 moves with the highest scores.
     pub recall: [Estimate; KEPT.len()],
-    /// The win probability that the best of the three moves with the highest scores loses compared
-    /// with the best move.
+    /// The win probability that the best of the three highest scored moves loses to the best move.
     pub regret: Estimate,
     /// The RMS deviation of score minus label from its mean over the good moves of a parent, those
     /// that lose less than 0.1, in win probability.
@@ -219,11 +215,9 @@ fn deviation(values: impl Iterator<Item = f32>) -> (f64, f64) {
 /// The metrics of all parents and of two kinds of them.
 #[derive(Clone, Debug, Serialize)]
 pub struct MoveChoices {
-    /// All parents.
     pub all: MoveChoice,
     /// Parents without check whose best move is neither a capture nor a promotion.
     pub quiet: Option<MoveChoice>,
-    /// The other parents.
     pub tactical: Option<MoveChoice>,
 }
 

@@ -210,28 +210,6 @@ enum EncoderKind {
     Base,
 }
 
-/// Precision of the parameters in a file.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Stored {
-    /// The precision of training.
-    F32,
-    /// Half the size; its rounding is finer than that of a sparse encoder's rows in play.
-    F16,
-    /// Half the size, with the range of f32 and 8 bits of precision.
-    Bf16,
-}
-
-impl Stored {
-    /// The corresponding candle type.
-    pub fn dtype(self) -> DType {
-        match self {
-            Self::F32 => DType::F32,
-            Self::F16 => DType::F16,
-            Self::Bf16 => DType::BF16,
-        }
-    }
-}
-
 impl DataOptions {
     /// Reads the data, and prints the numbers of positions. Without `--sample`, the sample is
     /// smaller for a transformer on the CPU, which embeds positions slowly.
@@ -435,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_of_a_transformer_replace_those_of_its_name() -> Result<()> {
+    fn given_sizes_replace_the_defaults() -> Result<()> {
         let mini = TransformerConfig::mini();
         assert_eq!(architecture("--encoder mini")?, Architecture::Transformer(mini.clone()));
         let sizes = "--layers 2 --hidden 96 --heads 4 --mlp 80 --embedding-dim 32";
@@ -451,31 +429,8 @@ mod tests {
         assert_eq!(error, "--mlp is for a transformer: --encoder mini");
         let Architecture::Sparse(sparse) = architecture("--heads 8")? else { unreachable!() };
         assert_eq!((sparse.heads, sparse.embedding_dim), (8, 64));
-        Ok(())
-    }
-
-    #[test]
-    fn the_default_features_are_those_of_the_recipe() -> Result<()> {
-        let Architecture::Sparse(sparse) = architecture("")? else { unreachable!() };
         // The number of rows in the table of the default weights.
         assert_eq!(sparse.features.rows(), 12_672);
-        Ok(())
-    }
-
-    #[test]
-    fn a_short_run_leaves_its_warm_up() -> Result<()> {
-        let warmup = |options: &str| -> Result<u64> {
-            Ok(TrainOptions::with_options(options)?.config()?.schedule.warmup)
-        };
-        for (options, expected) in [
-            ("--steps 9", 0),
-            ("--steps 300", 30),
-            ("--steps 5000", 500),
-            ("--steps 60000", 500),
-            ("--steps 300 --warmup 400", 400),
-        ] {
-            assert_eq!(warmup(options)?, expected, "{options}");
-        }
         Ok(())
     }
 }

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use azimuth_cli::{print_line, say};
+use azimuth_cli::say;
 use azimuth_network::parameters::Parameters;
 use azimuth_search::encoder::sparse::LARGEST_PLAYABLE_VALUE;
-use candle_core::{DType, Device};
+use candle_core::Device;
 use serde_json::{Value, json};
 use toml::Table;
 
@@ -176,8 +176,7 @@ fn report_traffic(before: Traffic, ranks: &dyn Ranks, steps: u64) {
     ));
 }
 
-/// If a run has more steps now than before, says how its learning rate changes. Fails if more steps
-/// have no effect.
+/// Says how more steps than before change the learning rate. Fails if they have no effect.
 fn announce_extension(
     config: &Config,
     state: &State,
@@ -206,7 +205,6 @@ fn announce_extension(
     Ok(())
 }
 
-/// A run over a dataset.
 struct EncoderRun<'a> {
     config: &'a Config,
     /// The configuration in the form stored in a checkpoint.
@@ -253,21 +251,17 @@ impl Run for EncoderRun<'_> {
         Ok(())
     }
 
-    fn agree(&mut self, wishes: Wishes) -> Result<Wishes> {
-        agreed(wishes, self.ranks)
+    /// The wish of one rank is that of all.
+    fn agree(&mut self, Wishes { save, stop, interrupt }: Wishes) -> Result<Wishes> {
+        let own = vec![u32::from(save), u32::from(stop), u32::from(interrupt)];
+        let all = self.ranks.gather(own)?;
+        let any = |index: usize| all.iter().any(|wishes| wishes[index] > 0);
+        Ok(Wishes { save: any(0), stop: any(1), interrupt: any(2) })
     }
 
     fn is_over(&self) -> bool {
         self.state.is_over()
     }
-}
-
-/// Combines the wishes of all ranks: the wish of one rank is that of all.
-fn agreed(wishes: Wishes, ranks: &dyn Ranks) -> Result<Wishes> {
-    let Wishes { save, stop, interrupt } = wishes;
-    let all = ranks.gather(vec![u32::from(save), u32::from(stop), u32::from(interrupt)])?;
-    let any = |index: usize| all.iter().any(|wishes| wishes[index] > 0);
-    Ok(Wishes { save: any(0), stop: any(1), interrupt: any(2) })
 }
 
 impl EncoderRun<'_> {
@@ -286,8 +280,7 @@ impl EncoderRun<'_> {
         Ok(())
     }
 
-    /// Measures `parameters`, and prints and logs the result. Returns the RMS error on the calibration
-    /// games.
+    /// Measures, prints and logs. Returns the RMS error on the calibration games.
     fn measure(
         &mut self,
         parameters: &Parameters,
@@ -313,8 +306,7 @@ impl EncoderRun<'_> {
     }
 }
 
-/// The number of values in the table of a sparse encoder with the largest magnitude that play can
-/// quantise.
+/// The number of values in the table with the largest magnitude that play can quantise.
 fn values_at_limit(parameters: &Parameters) -> Result<usize> {
     if !parameters.iter().any(|(name, _)| name == TABLE) {
         return Ok(0);
@@ -337,26 +329,8 @@ fn line_of(config: &Config, since: Since) -> Value {
     run
 }
 
-/// Writes weights from a checkpoint of a finished or unfinished run, with parameters in precision
-/// `stored`.
-pub fn export(
-    config: &Config,
-    checkpoint: &Checkpoint,
-    data: &Dataset,
-    device: &Device,
-    stored: DType,
-    weights: &Path,
-) -> Result<()> {
-    let mut state = State::new(config, &Compute { device: device.clone(), dtype: DType::F32 })?;
-    state.restore(config, checkpoint)?;
-    let parameters = state.playing()?.to(&Device::Cpu, stored)?;
-    let measured = write_weights(config, parameters, data, device, checkpoint.step, weights)?;
-    print_line(serde_json::to_string(&measured)?)?;
-    Ok(())
-}
-
 /// Builds a playable space from `parameters` after `step` steps and writes it to `path`.
-fn write_weights(
+pub(crate) fn write_weights(
     config: &Config,
     parameters: Parameters,
     data: &Dataset,
@@ -378,6 +352,8 @@ fn write_weights(
 
 #[cfg(test)]
 mod tests {
+    use candle_core::DType;
+
     use super::*;
     use crate::options::TrainOptions;
     use crate::ranks::threads::on_threads;

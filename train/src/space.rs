@@ -23,17 +23,14 @@ use crate::side_by_side::side_by_side;
 /// Maximum number of forced mates, and of positions of all kinds, for computing the directions.
 const AXIS_SAMPLE: usize = 200_000;
 
-/// Number of knots of the calibration.
 const KNOTS: usize = 96;
 
-/// Smallest increase of the win probability to the last knot, so that the calibration is strictly
-/// increasing.
+/// Smallest rise of the win probability to the last knot: the calibration is strictly increasing.
 const LEAST_RISE: f32 = 1e-6;
 
 const NEWTON_STEPS: usize = 12;
 
-/// Number of embeddings that [`curvature`] adds to one row after another, so that they stay in the
-/// cache.
+/// Number of embeddings that [`curvature`] adds to one row after another from the cache.
 const CURVATURE_BLOCK: usize = 64;
 
 /// Metrics along both stored directions.
@@ -113,8 +110,7 @@ pub fn build_space(
     Ok((weights, measured))
 }
 
-/// Metrics of `weights`, whose encoder is `encoder`, on `positions`, along the direction used in
-/// play.
+/// Metrics of `weights`, whose encoder is `encoder`, along the direction used in play.
 pub fn evaluate(
     encoder: &mut dyn Encoder,
     weights: &Weights,
@@ -148,8 +144,7 @@ fn measure(cosines: &[f32], calibration: &Calibration, labels: &[f32], parents: 
     Metrics::of(cosines, &predictions, labels, parents)
 }
 
-/// A sample of the training positions with forced mates, and their labels. Fails if one side has
-/// none.
+/// Training positions with forced mates, and their labels. Fails if one side has none.
 fn mates(
     data: &Datasets,
     limit: usize,
@@ -166,8 +161,7 @@ fn mates(
     Ok((mates, labels))
 }
 
-/// Fails if the data cannot define the mates' axis, so that the error comes before a run and not
-/// after it.
+/// Fails, before a run and not after it, if the data cannot define the mates' axis.
 pub fn check_mates(data: &Dataset, architecture: &Architecture) -> Result<()> {
     mates(&data.all, data.sample.min(AXIS_SAMPLE), architecture.perspective()).map(|_| ())
 }
@@ -234,7 +228,7 @@ fn curvature(embeddings: &[f32], slopes: &[f64], dim: usize) -> Vec<f64> {
     for (i, row) in sums.chunks_exact_mut(size).enumerate() {
         shares[i % threads].push((i, &mut row[..=i]));
     }
-    side_by_side(shares, |_, mut share| {
+    side_by_side(shares, |mut share| {
         let mut block = Vec::with_capacity(CURVATURE_BLOCK * size);
         let blocks = embeddings.chunks(CURVATURE_BLOCK * dim).zip(slopes.chunks(CURVATURE_BLOCK));
         for (embeddings, slopes) in blocks {

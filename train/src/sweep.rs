@@ -61,7 +61,6 @@ struct Row {
 /// The options of a sweep that its metrics depend on.
 #[derive(Serialize, Deserialize)]
 struct Shared {
-    /// The options of train for all runs.
     train: String,
     /// The value of `--measure`; empty without the option.
     measure: String,
@@ -124,7 +123,6 @@ pub fn sweep(options: &SweepOptions) -> Result<()> {
     Ok(())
 }
 
-/// Parses the names and options of the runs.
 fn parse_runs(text: &str) -> Result<Vec<(String, String)>> {
     let mut runs: Vec<(String, String)> = Vec::new();
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -236,7 +234,6 @@ fn read_row(path: &Path, own: &str, now: &Shared) -> Result<Option<Row>> {
     Ok(Some(row))
 }
 
-/// The table in Markdown.
 fn table(rows: &[Row]) -> String {
     let mut text = "| run | options | tau-b | sibling | R² | by mates: tau-b | sibling | \
                     other games: tau-b | sibling | Elo | steps | positions/s |\n\
@@ -316,22 +313,19 @@ impl GameOptions {
         }
     }
 
-    /// Plays the games of `weights` and writes their PGN next to them; `None` if none were
-    /// requested.
+    /// Plays the games of `weights` and writes their PGN next to them; `None` without `--games`.
     pub fn play(&self, name: &str, weights: &Path) -> Result<Option<MatchResult>> {
         let (Some(book), true) = (&self.book, self.games > 0) else { return Ok(None) };
         let json = weights.with_extension("games.json");
         let player = |name: &str| format!("planner=selective nodes={} name={name}", self.nodes);
         let path = weights.to_string_lossy();
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let output = Command::new(bench_program()?)
             .args(["elo", "--games", &self.games.to_string(), "--player"])
             .arg(format!("{} weights={}", player(name), shlex::try_quote(&path)?))
-            .arg("--against")
-            .arg(player("opponent"))
+            .args(["--against", &player("opponent"), "--concurrency", &threads.to_string()])
             .arg("--book")
             .arg(book)
-            .arg("--concurrency")
-            .arg(std::thread::available_parallelism().map_or(1, usize::from).to_string())
             .arg("--pgn")
             .arg(weights.with_extension("pgn"))
             .arg("--json")
@@ -361,7 +355,6 @@ impl fmt::Display for MatchResult {
     }
 }
 
-/// `azimuth-bench` beside this program.
 fn bench_program() -> Result<PathBuf> {
     let bench = std::env::current_exe()?
         .with_file_name(format!("azimuth-bench{}", std::env::consts::EXE_SUFFIX));

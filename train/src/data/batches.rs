@@ -16,13 +16,6 @@ const READY: usize = 8;
 /// Maximum number of threads that prepare batches.
 const MAX_THREADS: usize = 32;
 
-/// Number of threads that prepare batches, where `all` threads can run at the same time: a quarter
-/// if training runs on the CPU, otherwise all but one.
-fn preparing_threads(all: usize, trains_on_cpu: bool) -> usize {
-    let threads = if trains_on_cpu { all / 4 } else { all.saturating_sub(1) };
-    threads.clamp(1, MAX_THREADS)
-}
-
 /// Batches in the order of their steps.
 pub struct Batches {
     threads: Vec<Receiver<Result<Batch>>>,
@@ -30,11 +23,12 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// Starts the threads that prepare the batches of `steps` for training on `device`. `processes`
-    /// is the number of processes that share the cores of the machine.
+    /// Starts the threads that prepare the batches of `steps` for training on `device`: one for
+    /// every four cores on the CPU, otherwise one for each core but one. `processes` share the cores.
     pub fn prepare(sampler: Sampler, steps: Range<u64>, device: &Device, processes: usize) -> Self {
-        let all = thread::available_parallelism().map_or(1, usize::from);
-        Self::on_threads(sampler, steps, preparing_threads(all / processes, device.is_cpu()))
+        let cores = thread::available_parallelism().map_or(1, usize::from) / processes;
+        let threads = if device.is_cpu() { cores / 4 } else { cores.saturating_sub(1) };
+        Self::on_threads(sampler, steps, threads.clamp(1, MAX_THREADS))
     }
 
     fn on_threads(sampler: Sampler, steps: Range<u64>, threads: usize) -> Self {
@@ -56,7 +50,6 @@ impl Batches {
         Self { threads: threads.collect(), taken: 0 }
     }
 
-    /// Waits for the next step's batch.
     pub fn next(&mut self) -> Result<Batch> {
         let thread = &self.threads[self.taken % self.threads.len()];
         self.taken += 1;
@@ -83,11 +76,6 @@ mod tests {
     use super::*;
     use crate::loss::PositiveThreshold;
 
-    fn data() -> Result<Datasets> {
-        let folder = tempfile::tempdir()?;
-        data_at(&folder.path().join("data.azd"))
-    }
-
     /// 31 positions: ten families of three, and one single position.
     fn data_at(path: &Path) -> Result<Datasets> {
         let mut writer = Writer::open(path, WriterState::default())?;
@@ -113,7 +101,8 @@ mod tests {
     }
 
     fn sampler_of(sampling: Sampling, together: bool) -> Result<Sampler> {
-        sampler_from(data()?, sampling, together)
+        let folder = tempfile::tempdir()?;
+        sampler_from(data_at(&folder.path().join("data.azd"))?, sampling, together)
     }
 
     fn sampler_from(data: Datasets, sampling: Sampling, together: bool) -> Result<Sampler> {
@@ -122,14 +111,6 @@ mod tests {
         Sampler::new(data, architecture, sampling, threshold, 5, together)
     }
 
-    #[test]
-    fn preparing_leaves_cores_to_training_and_to_other_ranks() {
-        let threads = |on_cpu| [0, 1, 2, 8, 64, 1024].map(|all| preparing_threads(all, on_cpu));
-        assert_eq!(threads(true), [1, 1, 1, 2, 16, 32]);
-        assert_eq!(threads(false), [1, 1, 1, 7, 32, 32]);
-    }
-
-    /// The tokens and labels of a batch.
     type Taken = (Vec<[u8; 77]>, Vec<f32>);
 
     fn batches(sampler: Sampler, threads: usize, steps: Range<u64>) -> Result<Vec<Taken>> {

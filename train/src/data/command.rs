@@ -17,9 +17,6 @@ use super::pack::{Filter, PackOptions, is_of_system, pack};
 use super::read::input::{Format, Input};
 use super::read::position_lines::View;
 
-/// Message after an operating-system error during packing.
-const RESUMABLE: &str = "the packed part is kept, and the same command resumes";
-
 /// Pack, merge, filter, convert or inspect datasets of labelled positions.
 #[derive(Args)]
 pub struct DataCommand {
@@ -84,7 +81,9 @@ impl DataCommand {
                 pack(&inputs, &options, out).map_err(|error| {
                     let begun = || Journal::read(out).is_ok_and(|journal| journal.is_some());
                     match is_of_system(&error) && begun() {
-                        true => error.context(RESUMABLE),
+                        true => {
+                            error.context("the packed part is kept, and the same command resumes")
+                        }
                         false => error,
                     }
                 })

@@ -56,8 +56,7 @@ impl Dataset {
     }
 }
 
-/// Reads about `limit` positions from all splits of the files, for measuring on data that was not
-/// used in training.
+/// Reads about `limit` positions from all splits of the files.
 pub fn read_all(paths: &[PathBuf], limit: usize) -> Result<LabelledPositions> {
     read_splits(&open(paths)?.0, &Split::ALL, limit)
 }
@@ -72,8 +71,7 @@ pub fn read_splits(data: &Datasets, splits: &[Split], limit: usize) -> Result<La
     Ok(read)
 }
 
-/// Opens the files, packing them into a temporary dataset if they are not all datasets, and
-/// describes each.
+/// Opens and describes the files; packs them temporarily if they are not all datasets.
 pub fn open(paths: &[PathBuf]) -> Result<(Datasets, Vec<DataFile>)> {
     let inputs = paths.iter().map(|path| Input::new(path, None, View::default()));
     let inputs = inputs.collect::<Result<Vec<_>>>()?;

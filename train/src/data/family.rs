@@ -58,9 +58,8 @@ impl Family {
         own.into_iter().chain(children.iter().map(after))
     }
 
-    /// Keeps the labelled positions for which `pass` returns true. `pass` gets the position, its
-    /// label, and the win probability that the move to it loses compared with the best labelled
-    /// move.
+    /// Keeps the labelled positions for which `pass` returns true. Its last argument is the win
+    /// probability that the move to the position loses compared with the best labelled move.
     pub fn retain(&mut self, mut pass: impl FnMut(&Board, Label, f32) -> bool) {
         match &mut self.labels {
             FamilyLabels::Own(label) => {

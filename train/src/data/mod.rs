@@ -6,7 +6,7 @@ pub mod dataset;
 mod export;
 pub mod family;
 pub(crate) mod file;
-pub mod pack;
+pub(crate) mod pack;
 pub(crate) mod packed;
 pub(crate) mod read;
 pub(crate) mod sampler;

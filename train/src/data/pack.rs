@@ -2,7 +2,6 @@
 //! progress from which an interrupted run resumes.
 
 use std::collections::HashSet;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -27,18 +26,13 @@ use super::packed::Label;
 use super::read::games::{ReadError, Skipped, skip};
 use super::read::input::{Format, Input};
 
-/// Options for packing.
 pub struct PackOptions {
-    /// Conditions that positions must meet.
     pub filters: Vec<Filter>,
-    /// Leave out records that are illegal or unreadable. Otherwise they are errors.
     pub skip_illegal: bool,
-    /// Time between saves of the progress.
     pub commit_every: Duration,
 }
 
-/// Packs `inputs` into `out`. Resumes a run that was killed or ended with an operating-system error
-/// ([`is_of_system`]).
+/// Packs `inputs` into `out`. Resumes a run after a kill or a system error ([`is_of_system`]).
 pub fn pack(inputs: &[Input], options: &PackOptions, out: &Path) -> Result<()> {
     // Hashing large files takes minutes.
     check_output(out, &[])?;
@@ -61,8 +55,7 @@ pub fn pack(inputs: &[Input], options: &PackOptions, out: &Path) -> Result<()> {
     if (begun, record) != (0, 0) {
         say(format_args!("continuing with file {} after {record} records", begun + 1));
     }
-    let packed = pack_inputs(inputs, hashes, options.skip_illegal, &mut packer);
-    match packed {
+    match pack_inputs(inputs, hashes, options.skip_illegal, &mut packer) {
         Ok(()) => packer.finish(),
         // The packed part is kept with its journal, as after a kill.
         Err(error) if is_of_system(&error) => Err(error),
@@ -71,8 +64,7 @@ pub fn pack(inputs: &[Input], options: &PackOptions, out: &Path) -> Result<()> {
     }
 }
 
-/// Whether the operating system caused the error (for example a full disk), rather than the content
-/// of a file.
+/// Whether the operating system caused the error (a full disk, say), rather than a file's content.
 pub fn is_of_system(error: &anyhow::Error) -> bool {
     use std::io::{Error, ErrorKind};
     /// Kinds of errors that decoders return for damaged files.
@@ -134,7 +126,6 @@ fn hashes(inputs: &[Input]) -> Result<Vec<String>> {
     inputs.iter().map(hash).collect()
 }
 
-/// Maximum number of batches read ahead.
 const BATCHES_AHEAD: usize = 8;
 
 /// Reads on a background thread and packs on this one.
@@ -156,7 +147,6 @@ fn pack_input(input: &Input, skip_illegal: bool, packer: &mut Packer) -> Result<
     })
 }
 
-/// Number of labels that a reader sends at a time.
 const LABELS_A_BATCH: usize = 4_096;
 
 /// Games, the index of the record after them, and counts of the records left out.
@@ -216,7 +206,7 @@ pub struct Packer {
     filters: Vec<Filter>,
     /// The positions seen, by Zobrist hash. The hash covers pieces, side to move, castling rights
     /// and legal en passant, but not the move counters. Takes 9 to 18 bytes a position.
-    seen: HashSet<u64, BuildHasherDefault<Unchanged>>,
+    seen: HashSet<u64>,
     commit_every: Duration,
     committed: Instant,
 }
@@ -251,7 +241,7 @@ impl Packer {
         );
         let writer = Writer::open(out, journal.writer.clone()).with_context(name)?;
         Journal::remove_unfinished(out);
-        let (out, seen, committed) = (out.to_owned(), HashSet::default(), Instant::now());
+        let (out, seen, committed) = (out.to_owned(), HashSet::new(), Instant::now());
         let mut packer = Self { out, journal, writer, filters, seen, commit_every, committed };
         match begins {
             true => packer.commit()?,
@@ -271,7 +261,6 @@ impl Packer {
         self.journal.current.get_or_insert(source);
     }
 
-    /// Adds a game.
     pub fn add(&mut self, game: Game) -> Result<()> {
         let Journal { current, description, .. } = &mut self.journal;
         let source = current.as_mut().context("no input was begun")?;
@@ -298,8 +287,7 @@ impl Packer {
         Ok(())
     }
 
-    /// Notes that the input is packed up to `record`, the index of the next record. `skipped`
-    /// counts the omissions since the last call.
+    /// Notes that the input is packed up to `record`. `skipped` counts the new omissions.
     pub fn reached(&mut self, record: u64, skipped: Skipped) -> Result<()> {
         let source = self.journal.current.as_mut().context("no input was begun")?;
         source.end = record;
@@ -330,7 +318,6 @@ impl Packer {
         self.commit()
     }
 
-    /// A one-line summary of the packing so far.
     pub fn summary(&self) -> String {
         let mut text = format!("{} positions so far", self.positions());
         for (reason, count) in self.journal.current.iter().flat_map(|source| &source.skipped) {
@@ -340,7 +327,6 @@ impl Packer {
         text + &format!("; {duplicates} duplicates so far")
     }
 
-    /// Number of positions kept so far.
     pub fn positions(&self) -> u64 {
         self.journal.description.positions.iter().sum()
     }
@@ -359,7 +345,6 @@ impl Packer {
         Journal::remove(&self.out)
     }
 
-    /// Removes the partial output.
     pub fn discard(self) -> Result<()> {
         remove_parts(&self.out);
         Journal::remove(&self.out)
@@ -375,14 +360,11 @@ impl Packer {
     }
 }
 
-/// A condition on a position.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Filter {
-    /// The side to move is not in check.
     NotInCheck,
     /// No capture or promotion of the side to move wins material by static exchange.
     Quiet,
-    /// The label is not a forced mate.
     NoMate,
     /// Ply number, counted from the start of a game with move number 1.
     Ply(RangeInclusive<u32>),
@@ -392,14 +374,12 @@ pub enum Filter {
     Pieces(RangeInclusive<u32>),
     /// Win probability of the side to move; a forced mate is 0 or 1.
     WinProbability(RangeInclusive<f32>),
-    /// Maximum win probability that the move to the position loses compared with its best labelled
-    /// sibling.
+    /// Maximum win probability that the move to the position loses compared with its best sibling.
     Loss(f32),
 }
 
 impl Filter {
-    /// Whether a position meets the condition. `loss` is the win probability lost by the move to
-    /// it, as in [`Self::Loss`].
+    /// Whether a position meets the condition; the move to it loses the win probability `loss`.
     pub fn passes(&self, board: &Board, label: Label, loss: f32) -> bool {
         match self {
             Self::NotInCheck => board.checkers().is_empty(),
@@ -476,24 +456,6 @@ impl fmt::Display for Filter {
             Self::WinProbability(range) => write!(f, "p={}..{}", range.start(), range.end()),
             Self::Loss(most) => write!(f, "loss={most}"),
         }
-    }
-}
-
-/// A hasher that returns its input: Zobrist hashes are already evenly distributed.
-#[derive(Default)]
-struct Unchanged(u64);
-
-impl Hasher for Unchanged {
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("only numbers of 64 bits are hashed");
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = number;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
     }
 }
 

@@ -65,8 +65,7 @@ impl PackedPosition {
         Label::from_bits(self.label)
     }
 
-    /// The label as the win probability of `perspective`, in [0, 1]; a forced mate is exactly 0 or
-    /// 1.
+    /// The label as a win probability of `perspective`; a forced mate is exactly 0 or 1.
     pub fn win_probability(&self, perspective: Perspective) -> f32 {
         let white = self.label().win_probability();
         match perspective {
@@ -130,8 +129,7 @@ impl PackedPosition {
         bytes
     }
 
-    /// The packed position as bytes, the same on every machine. Hashes of these bytes select the
-    /// held-out games.
+    /// Bytes that are the same on every machine; their hashes select the held-out games.
     pub fn bytes(&self) -> [u8; 31] {
         let mut bytes = [0; 31];
         bytes[..24].copy_from_slice(&self.piece_bytes());
@@ -177,9 +175,8 @@ pub enum Label {
 }
 
 impl Label {
-    /// The label of a win probability in [0, 1] from White's point of view, to the nearest
-    /// centipawn (an error of at most 0.0005 in win probability). Exactly 0 and 1 are forced mates.
-    /// `None` outside of [0, 1].
+    /// The label of White's win probability, to the nearest centipawn (within 0.0005). Exactly 0
+    /// and 1 are forced mates. `None` outside of [0, 1].
     pub fn of_win_probability(p: f64) -> Option<Self> {
         match p {
             1.0 => Some(Self::Mate(true)),

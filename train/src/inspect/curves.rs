@@ -124,7 +124,6 @@ fn draw_panel(panel: &DrawingArea<SVGBackend<'_>, Shift>, index: usize, runs: &[
     Ok(())
 }
 
-/// The colour of a run by its index.
 fn colour(number: usize) -> RGBAColor {
     Palette99::pick(number).to_rgba()
 }

@@ -59,8 +59,7 @@ impl PositionsOptions {
         self.space_of(read_all(&self.data, self.limit()?)?.positions)
     }
 
-    /// Like [`Self::open`], but includes positions without a label. The second result says for each
-    /// position whether it has a label.
+    /// Like [`Self::open`], with positions that have no label; says for each whether it has one.
     pub fn open_any(&self) -> Result<(EmbeddedPositions, Vec<bool>)> {
         let limit = self.limit()?;
         let found = find_positions(&self.data)?;
@@ -106,7 +105,6 @@ impl PositionsOptions {
 }
 
 impl EmbeddedPositions {
-    /// Dimension of the embeddings.
     pub fn dim(&self) -> usize {
         self.weights.metadata.architecture.embedding_dim()
     }

@@ -40,17 +40,12 @@ const SHARES: [f64; 4] = [0.1, 0.5, 0.5, 0.9];
 const WON: i32 = 2_500;
 const WON_PER_PLY: i32 = 10;
 
-/// Draws random endings.
 pub struct EndingSampler {
-    tablebases: Option<Arc<Tablebases>>,
+    /// Label the positions that they contain; the engine labels the others.
+    pub tablebases: Option<Arc<Tablebases>>,
 }
 
 impl EndingSampler {
-    /// A sampler that labels positions in `tablebases` with these, and others with the engine.
-    pub fn new(tablebases: Option<Arc<Tablebases>>) -> Self {
-        Self { tablebases }
-    }
-
     fn label(&self, board: &Board, engine: &mut Labeller) -> Result<Label> {
         match self.tablebases.as_ref().and_then(|tables| tables.distance_to_zeroing(board)) {
             Some(plies) => Ok(label_of_distance(plies).seen_by(board.side_to_move())),

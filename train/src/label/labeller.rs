@@ -9,21 +9,16 @@ use azimuth_search::inference::Worker;
 use azimuth_search::{Planner, Resources, Selective, SelectiveSettings, Value};
 use cozy_chess::{Board, Color, Move};
 
-use super::options::LabelOptions;
-use super::uci_engine::{ScoredMove, Scores, UciLabeller};
+use super::options::{LabelOptions, WalkKind};
+use super::uci_engine::{ScoredMove, UciLabeller};
 use crate::data::packed::Label;
 
-/// Scores positions.
 pub enum Labeller {
-    /// A UCI engine in another process.
     Engine(UciLabeller),
-    /// A network without a search.
     Network(Box<StockfishNetwork>),
     /// Quiescence search with a network as its evaluation.
     NetworkQuiescence {
-        /// The selective search, with the network as its evaluation.
         planner: Box<Selective>,
-        /// Name of the network.
         name: String,
     },
 }
@@ -33,11 +28,12 @@ const RESOURCES: Resources = Resources { hash_mb: 2, threads: 1 };
 
 impl Labeller {
     /// Starts the labellers chosen by the options, one for each thread.
-    pub fn start_all(options: &LabelOptions, scores: Scores) -> Result<Vec<Self>> {
+    pub fn start_all(options: &LabelOptions) -> Result<Vec<Self>> {
         let threads = 0..options.engines;
+        let all_moves = matches!(options.walk, WalkKind::Beam | WalkKind::Engine);
         match (&options.engine, &options.network) {
             (Some(engine), None) => threads
-                .map(|_| Ok(Self::Engine(UciLabeller::start(engine, options.depth, scores)?)))
+                .map(|_| Ok(Self::Engine(UciLabeller::start(engine, options.depth, all_moves)?)))
                 .collect(),
             (None, Some(network)) => {
                 let network = StockfishNetwork::read(network).context("--network")?;
@@ -58,7 +54,6 @@ impl Labeller {
         }
     }
 
-    /// Name of the engine or network.
     pub fn name(&self) -> &str {
         match self {
             Self::Engine(labeller) => labeller.engine.name(),
@@ -125,8 +120,7 @@ fn label_of_value(value: Value) -> Label {
     }
 }
 
-/// The label of a position in which the game is over, by mate or stalemate. `None` if there is a
-/// legal move.
+/// The label of a position that ends the game; `None` if there is a legal move.
 fn label_of_end(board: &Board) -> Option<Label> {
     if board.generate_moves(|_| true) {
         return None;

@@ -26,14 +26,13 @@ use sha2::{Digest, Sha256};
 use super::endings::EndingSampler;
 use super::labeller::Labeller;
 use super::options::{LabelOptions, WalkKind};
-use super::uci_engine::Scores;
 use super::walk::{LeafWalker, MoveWalker, Walk};
 use crate::data::family::Game;
 use crate::data::file::dataset_file::Source;
 use crate::data::pack::Packer;
 use crate::data::read::games::{Lines, Skipped};
 use crate::data::sampler::split_mix;
-use crate::progress_lines::ProgressLines;
+use crate::training::ProgressLines;
 
 /// Number of walks in a part. A resumed run repeats the part that was interrupted.
 const WALKS_A_PART: u64 = 64;
@@ -49,7 +48,7 @@ pub fn label(options: &LabelOptions) -> Result<()> {
     if options.walk != WalkKind::Endings {
         say(format_args!("{} positions to start from", starts.fens.len()));
     }
-    let engines = Labeller::start_all(options, scores_for(options.walk))?;
+    let engines = Labeller::start_all(options)?;
     let weights = Arc::new(default_weights(options.walk).or_read(options.weights.as_deref())?);
 
     let shard = options.shard.of(options.walks.div_ceil(WALKS_A_PART));
@@ -119,21 +118,13 @@ fn label_parts(
             let mine = parts.clone().skip(number).step_by(count);
             let walker: Box<dyn Walk> = match options.walk {
                 WalkKind::Leaves => Box::new(LeafWalker::new(worker)?),
-                WalkKind::Endings => Box::new(EndingSampler::new(tablebases.clone())),
+                WalkKind::Endings => Box::new(EndingSampler { tablebases: tablebases.clone() }),
                 WalkKind::Beam | WalkKind::Engine => Box::new(MoveWalker::new(worker)?),
             };
             scope.spawn(move || make_parts(options, starts, walker, engine, mine, &sender));
         }
         write_parts(&results, parts, packer)
     })
-}
-
-/// The moves that an engine scores in a position.
-fn scores_for(walk: WalkKind) -> Scores {
-    match walk {
-        WalkKind::Leaves | WalkKind::Endings => Scores::Best,
-        WalkKind::Beam | WalkKind::Engine => Scores::AllMoves,
-    }
 }
 
 /// The default weights of the search that makes the walks.
@@ -187,29 +178,18 @@ fn make_parts(
     sender: &Sender<Result<Vec<Game>>>,
 ) {
     for part in parts {
-        let made = make_part(options, starts, &mut *walker, &mut engine, part);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(options.seed ^ split_mix(part));
+        let end = ((part + 1) * WALKS_A_PART).min(options.walks);
+        let walks = (part * WALKS_A_PART..end).map(|_| {
+            engine.new_game()?;
+            walker.walk(&starts.fens, options, &mut engine, &mut rng)
+        });
+        let made: Result<Vec<Game>> = walks.collect();
         let failed = made.is_err();
         if sender.send(made).is_err() || failed {
             return;
         }
     }
-}
-
-fn make_part(
-    options: &LabelOptions,
-    starts: &Starts,
-    walker: &mut dyn Walk,
-    engine: &mut Labeller,
-    part: u64,
-) -> Result<Vec<Game>> {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(options.seed ^ split_mix(part));
-    let last = ((part + 1) * WALKS_A_PART).min(options.walks);
-    let walks = part * WALKS_A_PART..last;
-    let walks = walks.map(|_| {
-        engine.new_game()?;
-        walker.walk(&starts.fens, options, engine, &mut rng)
-    });
-    walks.collect()
 }
 
 fn write_parts(
@@ -249,8 +229,7 @@ struct Starts {
 }
 
 impl Starts {
-    /// Reads the lines of all files. Fails, with the file and the line, if one is not a position,
-    /// and if there are files but no positions.
+    /// Reads the lines of all files. Fails if one is not a position, or if the files have none.
     fn read(paths: &[PathBuf]) -> Result<Self> {
         let (mut fens, mut hash) = (Vec::new(), Sha256::new());
         for path in paths {

@@ -10,19 +10,8 @@ use cozy_chess::{Board, Move};
 
 use crate::data::packed::Label;
 
-/// The kind of scores that an engine is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scores {
-    /// Scores of all moves of a position, by [`UciLabeller::score`].
-    AllMoves,
-    /// The score of the position, by [`UciLabeller::value`].
-    Best,
-}
-
-/// A move with its score.
 #[derive(Clone, Copy, Debug)]
 pub struct ScoredMove {
-    /// The move.
     pub mv: Move,
     /// The label of the position after the move, from White's point of view.
     pub label: Label,
@@ -40,17 +29,15 @@ const LARGE_HASH: &str = "16";
 /// The least depth of searches that fill the small table.
 const DEEP: u32 = 8;
 
-/// A running engine.
 pub struct UciLabeller {
-    /// The process.
     pub engine: Engine,
     depth: u32,
 }
 
 impl UciLabeller {
-    /// Starts the engine, with searches of `depth` plies.
-    pub fn start(command: &Path, depth: u32, scores: Scores) -> Result<Self> {
-        let lines = if scores == Scores::AllMoves { ALL_MOVES } else { "1" };
+    /// Starts the engine, with searches of `depth` plies. [`Self::score`] needs `all_moves`.
+    pub fn start(command: &Path, depth: u32, all_moves: bool) -> Result<Self> {
+        let lines = if all_moves { ALL_MOVES } else { "1" };
         let hash = if depth < DEEP { SMALL_HASH } else { LARGE_HASH };
         let options = [("MultiPV", lines), ("Threads", "1"), ("Hash", hash)];
         Ok(Self { engine: Engine::start(command, &[], options)?, depth })
@@ -91,8 +78,7 @@ impl UciLabeller {
             .collect()
     }
 
-    /// Searches `board`. The result has the final first move and score of each MultiPV line, from
-    /// the side to move's point of view.
+    /// The final first move and score of each MultiPV line, from the side to move's point of view.
     fn search(&mut self, board: &Board) -> Result<BTreeMap<u32, (String, UciScore)>> {
         self.engine.send(&format!("position fen {board}"))?;
         self.engine.send(&format!("go depth {}", self.depth))?;

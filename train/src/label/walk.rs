@@ -25,7 +25,6 @@ const CACHE: usize = 1;
 /// The fifty-move rule, in half-moves.
 pub const FIFTY_MOVES: u8 = 100;
 
-/// A source of labelled positions.
 pub trait Walk: Send {
     /// Walks from a random one of `starts`, and labels positions along the way with `engine`.
     fn walk(
@@ -47,7 +46,6 @@ pub struct MoveWalker {
 }
 
 impl MoveWalker {
-    /// A walker whose beam uses the encoder of `worker`.
     pub fn new(worker: &Worker) -> Result<Self> {
         Ok(Self { evaluator: Evaluator::new(worker, CACHE)? })
     }
@@ -72,7 +70,7 @@ impl MoveWalker {
             let labelled = choose(&scored, |scored| scored.mv == next, options, rng);
             return Ok(Some(Step { next, labelled, decided }));
         }
-        let Ranking { last, others } = self.ranking(board)?;
+        let (last, others) = self.ranking(board)?;
         let Some(&next) = others[..options.width.min(others.len())].choose(rng) else {
             return Ok(None);
         };
@@ -90,8 +88,9 @@ impl MoveWalker {
         Ok(Some(Step { next, labelled, decided: false }))
     }
 
-    /// Ranks the moves as a beam does, by their values for the opponent.
-    fn ranking(&mut self, board: &Board) -> Result<Ranking> {
+    /// The moves that end the game, by mate or stalemate, which a beam does not score; and the
+    /// other moves in the order of a beam, by their values for the opponent, the best first.
+    fn ranking(&mut self, board: &Board) -> Result<(Vec<Move>, Vec<Move>)> {
         let mut last = Vec::new();
         let mut ranked = Vec::with_capacity(TYPICAL_MOVES);
         for mv in legal_moves(board) {
@@ -104,25 +103,15 @@ impl MoveWalker {
         }
         let values = self.evaluator.finish()?;
         ranked.sort_by(|a, b| a.1.value(&values).total_cmp(&b.1.value(&values)));
-        Ok(Ranking { last, others: ranked.into_iter().map(|(mv, _)| mv).collect() })
+        Ok((last, ranked.into_iter().map(|(mv, _)| mv).collect()))
     }
 }
 
-/// A step of a walk.
 struct Step {
     next: Move,
     labelled: Vec<ScoredMove>,
     /// Whether the walk ends after this move, because the game is decided (`--walk engine`).
     decided: bool,
-}
-
-/// The moves of a position.
-struct Ranking {
-    /// Moves that end the game, by mate or stalemate. A beam does not score the positions after
-    /// these.
-    last: Vec<Move>,
-    /// The other moves, the best first.
-    others: Vec<Move>,
 }
 
 impl Walk for MoveWalker {
@@ -155,7 +144,6 @@ impl Walk for MoveWalker {
 /// Maximum loss in centipawns of a move in the engine's games, compared with its best move.
 const ENGINE_MARGIN: i32 = 50;
 
-/// Whether a move is within the margin of the best.
 fn is_close(board: &Board, best: &ScoredMove, other: &ScoredMove) -> bool {
     let side = board.side_to_move();
     match (best.label.seen_by(side), other.label.seen_by(side)) {
@@ -174,8 +162,7 @@ fn is_decided(best: &ScoredMove) -> bool {
     }
 }
 
-/// Selects the played move, then the first `options.best` of the other moves, then `options.others`
-/// random ones of the rest.
+/// Selects the played move, the first `options.best` others, and `options.others` random ones.
 fn choose<T: Copy>(
     best_first: &[T],
     is_played: impl Fn(&T) -> bool,
@@ -203,14 +190,12 @@ pub struct LeafWalker {
 }
 
 impl LeafWalker {
-    /// A walker whose search uses the encoder of `worker`.
     pub fn new(worker: &Worker) -> Result<Self> {
         let planner = Selective::new(worker, SelectiveSettings::default(), RESOURCES)?;
         Ok(Self { planner, evaluator: Evaluator::new(worker, CACHE)? })
     }
 
-    /// Searches `position`, plays the best move, and returns the sampled leaves and the last
-    /// position of the principal variation.
+    /// Plays the best move, and returns the sampled leaves and the end of the principal variation.
     fn step(&mut self, position: &mut Position, nodes: u64) -> Result<Vec<Board>> {
         let limits = Limits { nodes: Some(nodes), ..Limits::default() };
         let mut control = Control::without_signals(limits);
@@ -278,8 +263,7 @@ fn play_lead(
     Ok(())
 }
 
-/// Draws [`DRAWN`] moves, and returns the one with the lowest value for the opponent. Leaves out
-/// moves that end the game; `None` if no other move is drawn.
+/// The best of [`DRAWN`] random moves; `None` if all of these end the game.
 fn best_of_drawn(
     evaluator: &mut Evaluator,
     position: &Position,

@@ -4,9 +4,9 @@ use anyhow::{Context, Result};
 use candle_core::backprop::GradStore;
 use candle_core::{DType, Tensor, Var};
 
-use super::Model;
+use super::{Model, Readout};
 use crate::data::sampler::{Batch, BatchPart, split_mix};
-use crate::loss::{BatchLabels, LossValues, Losses};
+use crate::loss::{LossValues, Losses};
 use crate::ranks::{Ranks, sum_parts};
 use crate::side_by_side::side_by_side;
 
@@ -20,8 +20,7 @@ pub fn gradients(
     ranks: &dyn Ranks,
 ) -> Result<(GradStore, LossValues)> {
     model.prepare(&batch)?;
-    let work = |_, part| part_gradients(model, part, losses, seed);
-    let found = side_by_side(batch.parts, work);
+    let found = side_by_side(batch.parts, |part| part_gradients(model, part, losses, seed));
     if ranks.count() > 1 {
         return sum_of_ranks(model, &found.into_iter().collect::<Result<Vec<_>>>()?, ranks);
     }
@@ -43,7 +42,6 @@ pub fn gradients(
     Ok((gradients, values))
 }
 
-/// Computes one part of [`gradients`].
 fn part_gradients(
     model: &dyn Model,
     part: BatchPart,
@@ -51,15 +49,12 @@ fn part_gradients(
     seed: u64,
 ) -> Result<(GradStore, LossValues)> {
     let BatchPart { place, weight, inputs, labels, contrasts } = part;
-    let labels = BatchLabels { win_probabilities: &labels, contrasts };
     let embedded = model.forward(place, inputs, seed ^ split_mix(place as u64))?;
-    let readout = model.readout();
-    let found = losses.of(&embedded.z, &labels, &readout.direction, &readout.bias)?;
-    let found = found.scaled(weight)?;
+    let Readout { direction, bias } = model.readout();
+    let found = losses.of(&embedded.z, &labels, contrasts, direction, bias)?.scaled(weight)?;
     Ok((embedded.backward(&found.total)?, found))
 }
 
-/// Number of losses in [`LossValues`].
 const LOSSES: usize = 3;
 
 /// The sum of the gradients and losses of all parts of all ranks; `parts` has those of this rank.
@@ -119,15 +114,14 @@ fn apart(all: &Tensor, variables: &[&Var]) -> Result<(GradStore, LossValues)> {
 #[cfg(test)]
 mod tests {
     use azimuth_network::parameters::Parameters;
-    use azimuth_network::sparse::SparseConfig;
-    use azimuth_network::transformer::TransformerConfig;
     use azimuth_network::{Architecture, Inputs};
     use candle_core::Device;
     use cozy_chess::Board;
 
     use super::super::build;
     use super::*;
-    use crate::optimizer::{OptimizerKind, Schedule};
+    use crate::config::Config;
+    use crate::options::TrainOptions;
     use crate::ranks::threads::on_threads;
     use crate::ranks::{Alone, share_of};
 
@@ -149,19 +143,14 @@ mod tests {
     }
 
     /// The parameters and the last loss after some steps on this rank's share of the batch.
-    fn taught(architecture: &Architecture, ranks: &dyn Ranks) -> Result<(Parameters, f32)> {
-        let losses = Losses::contrastive_and_regression();
-        let schedule = Schedule {
-            rule: OptimizerKind::Adamw,
-            learning_rate: 1e-2,
-            warmup: 1,
-            steps: 4,
-            weight_decay: 0.0,
-        };
-        let mut model = build(architecture, &Device::Cpu, DType::F32, 0.1, PARTS, 3)?;
+    fn taught(encoder: &str, ranks: &dyn Ranks) -> Result<(Parameters, f32)> {
+        let options = format!("--steps 4 --warmup 1 --learning-rate 0.01 {encoder}");
+        let Config { architecture, losses, schedule, .. } =
+            TrainOptions::with_options(&options)?.config()?;
+        let mut model = build(&architecture, &Device::Cpu, DType::F32, 0.1, PARTS, 3)?;
         let mut loss = f32::NAN;
         for step in 0..schedule.steps {
-            let parts = share_of(ranks, PARTS)?.map(|place| part(architecture, place)).collect();
+            let parts = share_of(ranks, PARTS)?.map(|place| part(&architecture, place)).collect();
             let batch = Batch { parts, positions: PARTS * POSITIONS };
             let (found, values) = gradients(&*model, batch, &losses, step, ranks)?;
             loss = values.total.to_scalar()?;
@@ -172,19 +161,14 @@ mod tests {
 
     #[test]
     fn ranks_learn_as_one_process_to_the_last_bit() -> Result<()> {
-        let sparse = SparseConfig {
-            features: "attack-states-8+threats".parse()?,
-            accumulator: 128,
-            embedding_dim: 8,
-            heads: 2,
-            middle_layers: 1,
-        };
-        let transformer =
-            TransformerConfig { layers: 1, hidden: 16, heads: 2, mlp: 16, embedding_dim: 8 };
-        for architecture in [Architecture::Sparse(sparse), Architecture::Transformer(transformer)] {
-            let (expected, loss) = taught(&architecture, &Alone)?;
+        for encoder in [
+            "--features attack-states-8+threats --accumulator 128 --embedding-dim 8 --heads 2 \
+             --middle-layers 1",
+            "--encoder mini --layers 1 --hidden 16 --heads 2 --mlp 16 --embedding-dim 8",
+        ] {
+            let (expected, loss) = taught(encoder, &Alone)?;
             for count in [2, 4] {
-                for (found, its_loss) in on_threads(count, |ranks| taught(&architecture, ranks))? {
+                for (found, its_loss) in on_threads(count, |ranks| taught(encoder, ranks))? {
                     assert_eq!(its_loss.to_bits(), loss.to_bits());
                     for (name, _) in expected.iter() {
                         let bits = |parameters: &Parameters| -> Result<Vec<u32>> {

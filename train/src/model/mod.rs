@@ -27,10 +27,8 @@ pub use gradients::gradients;
 
 /// An encoder in training.
 pub trait Model: Sync {
-    /// The optimiser of all dense parameters.
     fn optimizer(&self) -> &DenseOptimizer;
 
-    /// The read-out of the auxiliary regression.
     fn readout(&self) -> &Readout;
 
     /// Replaces the randomly initialised parameters and read-out by those of `beginning`.
@@ -55,10 +53,8 @@ pub trait Model: Sync {
     /// The parameters for play, in f32 on the CPU, without those used only in training.
     fn parameters(&self) -> Result<Parameters>;
 
-    /// The state to store in a checkpoint.
     fn state(&self) -> Result<Vec<(String, Tensor)>>;
 
-    /// Restores a state from [`Self::state`].
     fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()>;
 }
 
@@ -66,48 +62,31 @@ pub trait Model: Sync {
 pub struct EmbeddedBatch<'a> {
     /// Unit embeddings (batch x D) in f32, the input of the losses.
     pub z: Tensor,
-    /// The part of the backward pass that is outside candle's graph.
-    back: Back<'a>,
+    /// A tensor and the backward pass from its gradient to the parameters. `None` if candle
+    /// computes the whole backward pass.
+    back: Option<(Tensor, Back<'a>)>,
 }
 
-/// Adds further gradients to the store, computed from those in it.
-type Back<'a> = Box<dyn FnOnce(&mut GradStore) -> Result<()> + 'a>;
+/// Adds the parameters' gradients to the store.
+type Back<'a> = Box<dyn FnOnce(&Tensor, &mut GradStore) -> Result<()> + 'a>;
 
-impl<'a> EmbeddedBatch<'a> {
-    /// Embeddings for which candle computes the whole backward pass.
-    fn new(z: Tensor) -> Self {
-        Self { z, back: Box::new(|_| Ok(())) }
-    }
-
-    /// Embeddings for which candle computes only the gradient of `leaf`; `back` computes the
-    /// parameters' gradients from it.
-    fn with_back(
-        z: Tensor,
-        leaf: Tensor,
-        back: impl FnOnce(&Tensor, &mut GradStore) -> Result<()> + 'a,
-    ) -> Self {
-        let back = move |gradients: &mut GradStore| {
-            // Candle tracks the gradient as a function of the loss's tensors. Without `detach`,
-            // everything that `back` computes would stay in memory.
-            let slopes = gradients.get(&leaf).context("the loss has no gradient")?.detach();
-            back(&slopes, gradients)
-        };
-        Self { z, back: Box::new(back) }
-    }
-
+impl EmbeddedBatch<'_> {
     /// The gradients of `loss`, a function of the embeddings.
     pub fn backward(self, loss: &Tensor) -> Result<GradStore> {
         let mut gradients = loss.backward()?;
-        (self.back)(&mut gradients)?;
+        if let Some((leaf, back)) = self.back {
+            // Candle tracks the gradient as a function of the loss's tensors. Without `detach`,
+            // everything that `back` computes would stay in memory.
+            let slopes = gradients.get(&leaf).context("the loss has no gradient")?.detach();
+            back(&slopes, &mut gradients)?;
+        }
         Ok(gradients)
     }
 }
 
 /// The read-out of the auxiliary regression: a direction (D) and a bias.
 pub struct Readout {
-    /// The direction.
     pub direction: Var,
-    /// The bias.
     pub bias: Var,
 }
 
@@ -129,7 +108,6 @@ impl Readout {
             .map(|(name, variable)| (name.to_owned(), variable.clone()))
     }
 
-    /// Sets the read-out to that of a weights file.
     pub fn begin(&self, beginning: &Beginning) -> Result<()> {
         let device = self.bias.device();
         let readout = &beginning.readout;
@@ -138,9 +116,8 @@ impl Readout {
     }
 }
 
-/// An encoder with parameters initialised from `seed`. A transformer computes in `dtype`, with
-/// master weights in f32. Batches of a sparse encoder come in `parts` on the CPU, and in one part
-/// on a device.
+/// An encoder with parameters initialised from `seed`. A transformer computes in `dtype`. Batches
+/// of a sparse encoder come in `parts` on the CPU, and in one part on a device.
 pub fn build(
     architecture: &Architecture,
     device: &Device,
@@ -160,7 +137,6 @@ pub fn build(
     })
 }
 
-/// Copies of the tensors on the CPU.
 fn copied(tensors: impl Iterator<Item = Result<(String, Tensor)>>) -> Result<Parameters> {
     let copies = tensors.map(|named| {
         let (name, tensor) = named?;
@@ -199,9 +175,9 @@ mod tests {
     use cozy_chess::Board;
 
     use super::*;
+    use crate::config::Config;
     use crate::data::sampler::BatchPart;
-    use crate::loss::Losses;
-    use crate::optimizer::{OptimizerKind, Schedule};
+    use crate::options::TrainOptions;
     use crate::ranks::Alone;
 
     /// The loss of a batch of two kinds of positions with distant labels, and the parameters after
@@ -215,15 +191,9 @@ mod tests {
             inputs.push(&fen.parse().map_err(|error| anyhow::anyhow!("{fen}: {error}"))?);
         }
         let labels = vec![0.5, 0.5, 0.52, 0.48, 0.5, 0.5, 0.1, 0.2];
-        let losses = Losses::contrastive_and_regression();
-        let schedule = Schedule {
-            // Adam would amplify the rounding errors of sums that cancel.
-            rule: OptimizerKind::Sgd,
-            learning_rate: 1e-3,
-            warmup: 1,
-            steps: 5,
-            weight_decay: 0.0,
-        };
+        // Adam would amplify the rounding errors of sums that cancel.
+        let options = "--steps 5 --optimizer sgd --learning-rate 0.001";
+        let Config { losses, schedule, .. } = TrainOptions::with_options(options)?.config()?;
         let mut loss = f32::NAN;
         for step in 0..schedule.steps {
             let part = BatchPart {

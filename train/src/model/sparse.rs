@@ -21,7 +21,6 @@ use crate::optimizer::{DenseOptimizer, Step};
 use crate::ranks::Ranks;
 use crate::training::Checkpoint;
 
-/// A sparse encoder, its parameters and their optimisers.
 pub struct Sparse {
     network: SparseNetwork,
     layers: SparseLayers,
@@ -65,7 +64,7 @@ impl Model for Sparse {
     fn forward(&self, place: usize, inputs: Inputs, _seed: u64) -> Result<EmbeddedBatch<'_>> {
         let Inputs::Features(features) = inputs else { bail!("a sparse encoder reads features") };
         let sink = Some(self.table.sink(place));
-        Ok(EmbeddedBatch::new(self.network.forward(&features, sink)?))
+        Ok(EmbeddedBatch { z: self.network.forward(&features, sink)?, back: None })
     }
 
     fn sum_rows(&self, ranks: &dyn Ranks) -> Result<()> {
@@ -101,13 +100,11 @@ const FEATURE_BIAS: &str = "features.bias";
 pub struct SparseLayers {
     specs: Vec<ParameterSpec>,
     variables: BTreeMap<String, Var>,
-    /// The read-out of the auxiliary regression.
     pub readout: Readout,
 }
 
 impl SparseLayers {
-    /// Initialises the table, which `table` builds from random values that it requests, and then
-    /// everything else.
+    /// Initialises the table, by `table` from random values that it requests, then everything else.
     pub fn new<T>(
         config: &SparseConfig,
         device: &Device,
@@ -126,7 +123,6 @@ impl SparseLayers {
         Ok((Self { specs, variables, readout }, table))
     }
 
-    /// The bias of the feature sums.
     pub fn bias(&self) -> &Var {
         &self.variables[FEATURE_BIAS]
     }

@@ -21,7 +21,6 @@ use crate::training::Checkpoint;
 /// The name in a checkpoint of the shared parts of the table's rows.
 const SHARED: &str = "features.shared";
 
-/// A sparse encoder, its parameters and their optimiser.
 pub struct SparseOnDevice {
     network: SparseNetwork,
     layers: SparseLayers,
@@ -30,7 +29,6 @@ pub struct SparseOnDevice {
 }
 
 impl SparseOnDevice {
-    /// Parameters initialised from `seed`.
     pub fn new(config: &SparseConfig, device: &Device, seed: u64) -> Result<Self> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let (layers, table) = SparseLayers::new(config, device, &mut rng, |draw| {
@@ -65,13 +63,14 @@ impl Model for SparseOnDevice {
         let sums = self.network.device_sums(&features, &self.table.folded()?)?;
         let activations: Tensor = Var::from_tensor(sums.activations())?.as_tensor().clone();
         let z = self.network.after_sums(&activations, &features)?;
-        Ok(EmbeddedBatch::with_back(z, activations, move |slopes, gradients| {
+        let back = move |slopes: &Tensor, gradients: &mut GradStore| -> Result<()> {
             let (own, bias) = sums.backward(slopes, self.table.own.dim(0)?)?;
             gradients.insert(&self.table.shared, self.table.shared_gradient(&own)?);
             gradients.insert(&self.table.own, own);
             gradients.insert(self.layers.bias(), bias);
             Ok(())
-        }))
+        };
+        Ok(EmbeddedBatch { z, back: Some((activations, Box::new(back))) })
     }
 
     fn step(&mut self, gradients: &GradStore, step: Step, clip: Option<f64>) -> Result<()> {
@@ -123,8 +122,7 @@ impl DenseTable {
         Ok(self.shared.set(&self.shared.zeros_like()?)?)
     }
 
-    /// The table that the network reads: the sums, clamped to the largest value that can be
-    /// quantised for play.
+    /// The table of the network: the sums, clamped to the largest value that play can quantise.
     fn folded(&self) -> Result<Tensor> {
         let (own, shared) = (self.own.as_detached_tensor(), self.shared.as_detached_tensor());
         let (mut pieces, rest) = self.pieces_and_rest(&own)?;

@@ -20,7 +20,6 @@ use crate::training::Checkpoint;
 /// The name in a checkpoint of the flat tensor of parameters.
 const PARAMETERS: &str = "parameters";
 
-/// A transformer, its parameters and their optimiser.
 pub struct TransformerModel {
     network: Transformer,
     flat: FlatParameters,
@@ -31,8 +30,7 @@ pub struct TransformerModel {
 }
 
 impl TransformerModel {
-    /// Parameters initialised from `seed`. The network computes in `dtype`, with master weights in
-    /// f32.
+    /// Parameters initialised from `seed`; the network computes in `dtype`.
     pub fn new(
         config: &TransformerConfig,
         device: &Device,
@@ -49,8 +47,9 @@ impl TransformerModel {
         let flat = FlatParameters::new(specs, values, device, dtype)?;
         let readout = Readout::new(config.embedding_dim, device, &mut rng)?;
         let own = [(PARAMETERS.to_owned(), flat.master.clone())];
+        let working = flat.working.as_ref().unwrap_or(&flat.master);
         Ok(Self {
-            network: Transformer::new(config, &flat.working_parameters()?)?,
+            network: Transformer::new(config, &flat.parameters_in(working)?)?,
             optimizer: DenseOptimizer::new(own.into_iter().chain(readout.variables()))?,
             flat,
             readout,
@@ -85,11 +84,12 @@ impl Model for TransformerModel {
         let ids = token_ids(&tokens, &self.device)?;
         let trace = self.network.forward_traced(&ids, Dropout::new(self.dropout, seed))?;
         let z: Tensor = Var::from_tensor(trace.embeddings())?.as_tensor().clone();
-        Ok(EmbeddedBatch::with_back(z.clone(), z, |slopes, gradients| {
+        let back = |slopes: &Tensor, gradients: &mut GradStore| -> Result<()> {
             let found = self.flat.flatten(self.network.backward(trace, slopes)?)?;
             gradients.insert(&self.flat.master, found);
             Ok(())
-        }))
+        };
+        Ok(EmbeddedBatch { z: z.clone(), back: Some((z, Box::new(back))) })
     }
 
     fn step(&mut self, gradients: &GradStore, step: Step, clip: Option<f64>) -> Result<()> {
@@ -99,7 +99,7 @@ impl Model for TransformerModel {
     }
 
     fn parameters(&self) -> Result<Parameters> {
-        let parameters = self.flat.parameters()?;
+        let parameters = self.flat.parameters_in(&self.flat.master)?;
         copied(parameters.iter().map(|(name, tensor)| Ok((name.clone(), tensor.clone()))))
     }
 
@@ -140,17 +140,8 @@ impl FlatParameters {
         Ok(Self { specs, master, working })
     }
 
-    /// Views of the parameters in f32, which follow every update.
-    fn parameters(&self) -> Result<Parameters> {
-        self.parts_of(&self.master)
-    }
-
-    /// Views of the parameters in the network's precision, which follow every refresh.
-    fn working_parameters(&self) -> Result<Parameters> {
-        self.parts_of(self.working.as_ref().unwrap_or(&self.master))
-    }
-
-    fn parts_of(&self, all: &Var) -> Result<Parameters> {
+    /// Views of the parameters in the master or in its copy, which follow every update.
+    fn parameters_in(&self, all: &Var) -> Result<Parameters> {
         let all = all.as_detached_tensor();
         let mut first = 0;
         let parts = self.specs.iter().map(|spec| {
@@ -188,23 +179,17 @@ mod tests {
     use cozy_chess::Board;
 
     use super::*;
-    use crate::optimizer::{OptimizerKind, Schedule};
+    use crate::options::TrainOptions;
 
-    /// Trains some steps towards the first axis, and returns the mean squared distance of all
-    /// embeddings from it.
+    /// Trains towards the first axis, and returns the mean squared distance of all embeddings.
     fn taught(dtype: DType) -> Result<(f32, TransformerModel)> {
         let config =
             TransformerConfig { layers: 1, hidden: 16, heads: 1, mlp: 16, embedding_dim: 8 };
         let mut model = TransformerModel::new(&config, &Device::Cpu, dtype, 0.1, 3)?;
         let boards: Vec<Board> = (0..8).map(|n| Board::chess960_startpos(n * 100)).collect();
         let inputs = Inputs::of(InputKind::Tokens, &boards);
-        let schedule = Schedule {
-            rule: OptimizerKind::Sgd,
-            learning_rate: 1e-2,
-            warmup: 1,
-            steps: 40,
-            weight_decay: 0.0,
-        };
+        let options = "--steps 40 --optimizer sgd --learning-rate 0.01";
+        let schedule = TrainOptions::with_options(options)?.config()?.schedule;
         // A variable, as the read-out is, so that the gradient of the embeddings depends on one.
         let target = Var::new(&[1f32, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], &Device::Cpu)?;
         let mut distance = f32::NAN;

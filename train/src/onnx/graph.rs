@@ -14,24 +14,20 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A constant of f32.
     pub fn floats(&mut self, name: &str, dims: &[usize], values: &[f32]) -> String {
         let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         self.constant(name, dims, FLOAT, bytes)
     }
 
-    /// A constant of f32 with a single value.
     pub fn float(&mut self, name: &str, value: f32) -> String {
         self.floats(name, &[], &[value])
     }
 
-    /// A vector of i64.
     pub fn integers(&mut self, name: &str, values: &[i64]) -> String {
         let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         self.constant(name, &[values.len()], INT64, bytes)
     }
 
-    /// A constant of i64 with a single value.
     pub fn integer(&mut self, name: &str, value: i64) -> String {
         self.constant(name, &[], INT64, value.to_le_bytes().to_vec())
     }
@@ -51,7 +47,6 @@ impl Builder {
         self.node_with(name, op, inputs, Vec::new())
     }
 
-    /// Adds an operation with attributes.
     pub fn node_with(
         &mut self,
         name: &str,
@@ -59,32 +54,28 @@ impl Builder {
         inputs: &[&str],
         attributes: Vec<Attribute>,
     ) -> String {
-        self.add(op, inputs, vec![name.to_owned()], attributes);
-        name.to_owned()
+        let [name] = self.operation([name.to_owned()], op, inputs, attributes);
+        name
     }
 
-    /// Splits `input` along its last axis into parts of the sizes in `sizes`.
-    pub fn split<const N: usize>(
+    /// Adds an operation, named like its first result, and returns the names of its results.
+    pub fn operation<const N: usize>(
         &mut self,
-        names: [String; N],
-        input: &str,
-        sizes: &str,
+        results: [String; N],
+        op: &str,
+        inputs: &[&str],
+        attribute: Vec<Attribute>,
     ) -> [String; N] {
-        self.add("Split", &[input, sizes], names.to_vec(), vec![integer_attribute("axis", -1)]);
-        names
-    }
-
-    fn add(&mut self, op: &str, inputs: &[&str], outputs: Vec<String>, attribute: Vec<Attribute>) {
         self.nodes.push(Node {
             input: inputs.iter().map(|&input| input.to_owned()).collect(),
-            name: outputs.first().cloned().unwrap_or_default(),
-            output: outputs,
+            name: results[0].clone(),
+            output: results.to_vec(),
             op_type: op.to_owned(),
             attribute,
         });
+        results
     }
 
-    /// The graph with its inputs and outputs.
     pub fn finish(self, name: &str, input: Vec<ValueInfo>, output: Vec<ValueInfo>) -> Graph {
         Graph {
             node: self.nodes,
@@ -96,17 +87,14 @@ impl Builder {
     }
 }
 
-/// An attribute that is an integer.
 pub fn integer_attribute(name: &str, value: i64) -> Attribute {
     Attribute { name: name.to_owned(), i: value, kind: KIND_INT, ..Attribute::default() }
 }
 
-/// An attribute that is a float.
 pub fn float_attribute(name: &str, value: f32) -> Attribute {
     Attribute { name: name.to_owned(), f: value, kind: KIND_FLOAT, ..Attribute::default() }
 }
 
-/// An attribute that is a list of integers.
 pub fn integers_attribute(name: &str, values: &[i64]) -> Attribute {
     Attribute {
         name: name.to_owned(),
@@ -133,9 +121,7 @@ pub const INT64: i32 = 7;
 
 /// [`Attribute::kind`] of a float, an integer, and a list of integers.
 pub const KIND_FLOAT: i32 = 1;
-/// See [`KIND_FLOAT`].
 pub const KIND_INT: i32 = 2;
-/// See [`KIND_FLOAT`].
 pub const KIND_INTS: i32 = 7;
 
 #[derive(Clone, PartialEq, Message)]

@@ -1,6 +1,226 @@
 //! Transformers as ONNX models, which other programs run without Azimuth.
 
-mod export;
 mod graph;
 
-pub use export::export;
+use std::path::Path;
+
+use anyhow::{Result, ensure};
+use azimuth_chess::tokens;
+use azimuth_cli::say;
+use azimuth_network::Architecture;
+use azimuth_network::fused::LAYER_NORM_EPSILON;
+use azimuth_network::normalize::SMALLEST_SQUARE;
+use azimuth_network::replace_file::replace_file;
+use azimuth_network::transformer::{LENGTH, TransformerConfig};
+use azimuth_network::weights::Weights;
+use graph::{
+    Builder, Entry, FLOAT, Graph, INT64, Model, OperatorSet, float_attribute, integer_attribute,
+    integers_attribute, rows,
+};
+use prost::Message;
+use serde_json::json;
+
+/// Version of the file format, of the same release of ONNX as [`OPERATORS`].
+const FORMAT: i64 = 8;
+
+/// Version of the operators: the first with layer normalisation.
+const OPERATORS: i64 = 17;
+
+/// No protobuf message is larger, in bytes.
+const LARGEST: usize = i32::MAX as usize;
+
+const DESCRIPTION: &str = "Chess positions as unit vectors. Input: the 77 tokens of each position \
+    (tokeniser chessbench-77), int64. Outputs: the embeddings, and their cosines with the axis, \
+    from -1 (lost for White) to 1 (won for White). The metadata entry 'calibration' maps cosines to \
+    White's win probability: linear between its knots.";
+
+/// Writes the transformer of `weights` to `out` (`.onnx`).
+pub fn export(weights: &Weights, out: &Path) -> Result<()> {
+    let Architecture::Transformer(config) = &weights.metadata.architecture else {
+        anyhow::bail!(
+            "--format onnx: only transformers have a form in ONNX, and these weights are a sparse \
+             encoder"
+        );
+    };
+    ensure!(
+        out.extension().is_some_and(|extension| extension == "onnx"),
+        "--out '{}': the name must end in .onnx",
+        out.display()
+    );
+    let knots = json!({
+        "cosine": weights.calibration.cosines(),
+        "win_probability": weights.calibration.win_probabilities(),
+    });
+    let entry = |key: &str, value: String| Entry { key: key.to_owned(), value };
+    let model = Model {
+        ir_version: FORMAT,
+        opset_import: vec![OperatorSet { domain: String::new(), version: OPERATORS }],
+        producer_name: "azimuth-train".to_owned(),
+        producer_version: env!("CARGO_PKG_VERSION").to_owned(),
+        doc_string: DESCRIPTION.to_owned(),
+        graph: Some(graph(weights, config)?),
+        metadata_props: vec![
+            entry("azimuth", serde_json::to_string(&weights.metadata)?),
+            entry("calibration", knots.to_string()),
+        ],
+    };
+    ensure!(model.encoded_len() <= LARGEST, "--format onnx: the model is larger than 2 GiB");
+    replace_file(out, &model.encode_to_vec())?;
+    say(format_args!("wrote '{}'", out.display()));
+    Ok(())
+}
+
+fn graph(weights: &Weights, config: &TransformerConfig) -> Result<Graph> {
+    let mut network = Network { builder: Builder::default(), weights };
+    network.constants(config);
+    let mut x = network.embed("tokens", config)?;
+    for layer in 0..config.layers {
+        x = network.layer(&format!("transformer.layers.{layer}"), &x)?;
+    }
+    let first = network.builder.integer("first", 0);
+    let cls = network.builder.node_with(
+        "cls",
+        "Gather",
+        &[&x, &first],
+        vec![integer_attribute("axis", 1)],
+    );
+    let projected = network.linear("projection", &cls, "projection.weight", "projection.bias")?;
+    network.unit("embedding", &projected);
+    let (builder, axis) = (&mut network.builder, weights.axis.unit());
+    let axis = builder.floats("axis", &[axis.len()], axis);
+    builder.node("cosine", "MatMul", &["embedding", &axis]);
+    let outputs =
+        vec![rows("embedding", FLOAT, Some(config.embedding_dim)), rows("cosine", FLOAT, None)];
+    let inputs = vec![rows("tokens", INT64, Some(tokens::LEN))];
+    Ok(network.builder.finish("encoder", inputs, outputs))
+}
+
+/// The graph of an encoder with these weights. The layers are those of
+/// [`azimuth_network::transformer`].
+struct Network<'a> {
+    builder: Builder,
+    weights: &'a Weights,
+}
+
+impl Network<'_> {
+    /// The constants that all layers share.
+    fn constants(&mut self, config: &TransformerConfig) {
+        let (hidden, heads) = (config.hidden as i64, config.heads as i64);
+        let (length, head) = (LENGTH as i64, (config.hidden / config.heads) as i64);
+        self.builder.integers("thirds", &[hidden; 3]);
+        // 0 stands for the number of positions.
+        self.builder.integers("by_head", &[0, length, heads, head]);
+        self.builder.integers("joined", &[0, length, hidden]);
+        self.builder.float("scale", (head as f32).powf(-0.5));
+        self.builder.float("one", 1.0);
+        self.builder.float("half", 0.5);
+        self.builder.float("root", std::f32::consts::FRAC_1_SQRT_2);
+    }
+
+    /// A parameter as a constant with the same name.
+    fn parameter(&mut self, name: &str) -> Result<String> {
+        let tensor = self.weights.parameters.get(name)?;
+        let values = tensor.flatten_all()?.to_vec1::<f32>()?;
+        Ok(self.builder.floats(name, tensor.dims(), &values))
+    }
+
+    /// The product of `x` with a transposed weight matrix, plus a bias.
+    fn linear(&mut self, name: &str, x: &str, weight: &str, bias: &str) -> Result<String> {
+        let matrix = self.weights.parameters.get(weight)?.t()?;
+        let values = matrix.contiguous()?.flatten_all()?.to_vec1::<f32>()?;
+        let matrix = self.builder.floats(weight, matrix.dims(), &values);
+        let product = self.builder.node(&format!("{name}.product"), "MatMul", &[x, &matrix]);
+        let bias = self.parameter(bias)?;
+        Ok(self.builder.node(name, "Add", &[&product, &bias]))
+    }
+
+    /// Token embedding plus positional encoding; CLS comes before the tokens.
+    fn embed(&mut self, tokens: &str, config: &TransformerConfig) -> Result<String> {
+        let get = |name: &str| self.weights.parameters.get(name);
+        let cls = get("cls_token")?.reshape((1, config.hidden))?;
+        let table = candle_core::Tensor::cat(&[&get("embedding.weight")?, &cls], 0)?;
+        let values = table.flatten_all()?.to_vec1::<f32>()?;
+        let table = self.builder.floats("table", table.dims(), &values);
+        let before = self.builder.integers("before", &[0, 1, 0, 0]);
+        let id = self.builder.integer("cls_id", i64::try_from(tokens::VOCABULARY)?);
+        let ids = self.builder.node("ids", "Pad", &[tokens, &before, &id]);
+        let rows = self.builder.node("rows", "Gather", &[&table, &ids]);
+        let positional = self.parameter("positional_encoding")?;
+        Ok(self.builder.node("embedded", "Add", &[&rows, &positional]))
+    }
+
+    fn layer(&mut self, layer: &str, x: &str) -> Result<String> {
+        let name = |part: &str| format!("{layer}.{part}");
+        let mixed = self.attention(&name("self_attn"), x)?;
+        let [weight, bias] = ["self_attn.out_proj.weight", "self_attn.out_proj.bias"].map(name);
+        let attended = self.linear(&name("attended"), &mixed, &weight, &bias)?;
+        let normed = self.add_norm(&name("norm1"), x, &attended)?;
+        let [weight, bias] = ["linear1.weight", "linear1.bias"].map(name);
+        let wide = self.linear(&name("linear1"), &normed, &weight, &bias)?;
+        let activated = self.gelu(&name("gelu"), &wide);
+        let [weight, bias] = ["linear2.weight", "linear2.bias"].map(name);
+        let narrowed = self.linear(&name("linear2"), &activated, &weight, &bias)?;
+        self.add_norm(&name("norm2"), &normed, &narrowed)
+    }
+
+    /// Attention of all heads, before the output projection.
+    fn attention(&mut self, layer: &str, x: &str) -> Result<String> {
+        let name = |part: &str| format!("{layer}.{part}");
+        let [weight, bias] = ["in_proj_weight", "in_proj_bias"].map(name);
+        let packed = self.linear(&name("packed"), x, &weight, &bias)?;
+        let builder = &mut self.builder;
+        let inputs = [packed.as_str(), "thirds"];
+        let last = vec![integer_attribute("axis", -1)];
+        let [q, k, v] = builder.operation(["q", "k", "v"].map(name), "Split", &inputs, last);
+        let mut heads = |part: &str, order: &[i64]| {
+            let split = builder.node(&format!("{part}.split"), "Reshape", &[part, "by_head"]);
+            let order = vec![integers_attribute("perm", order)];
+            builder.node_with(&format!("{part}.heads"), "Transpose", &[&split], order)
+        };
+        let (q, k, v) =
+            (heads(&q, &[0, 2, 1, 3]), heads(&k, &[0, 2, 3, 1]), heads(&v, &[0, 2, 1, 3]));
+        let q = builder.node(&name("scaled"), "Mul", &[&q, "scale"]);
+        let scores = builder.node(&name("scores"), "MatMul", &[&q, &k]);
+        let last = vec![integer_attribute("axis", -1)];
+        let weights = builder.node_with(&name("weights"), "Softmax", &[&scores], last);
+        let mixed = builder.node(&name("mixed"), "MatMul", &[&weights, &v]);
+        let order = vec![integers_attribute("perm", &[0, 2, 1, 3])];
+        let mixed = builder.node_with(&name("mixed.turned"), "Transpose", &[&mixed], order);
+        Ok(builder.node(&name("mixed.joined"), "Reshape", &[&mixed, "joined"]))
+    }
+
+    /// Layer normalisation of a sum.
+    fn add_norm(&mut self, name: &str, x: &str, branch: &str) -> Result<String> {
+        let sum = self.builder.node(&format!("{name}.sum"), "Add", &[x, branch]);
+        let weight = self.parameter(&format!("{name}.weight"))?;
+        let shift = self.parameter(&format!("{name}.bias"))?;
+        let attributes =
+            vec![integer_attribute("axis", -1), float_attribute("epsilon", LAYER_NORM_EPSILON)];
+        let inputs = [sum.as_str(), &weight, &shift];
+        Ok(self.builder.node_with(name, "LayerNormalization", &inputs, attributes))
+    }
+
+    /// GELU by the error function. ONNX's operator of this name is younger than [`OPERATORS`].
+    fn gelu(&mut self, name: &str, x: &str) -> String {
+        let mut node = |part: &str, op: &str, inputs: &[&str]| {
+            self.builder.node(&format!("{name}{part}"), op, inputs)
+        };
+        let scaled = node(".scaled", "Mul", &[x, "root"]);
+        let error = node(".erf", "Erf", &[&scaled]);
+        let raised = node(".raised", "Add", &[&error, "one"]);
+        let product = node(".product", "Mul", &[x, &raised]);
+        node("", "Mul", &[&product, "half"])
+    }
+
+    /// Rows scaled to unit length.
+    fn unit(&mut self, name: &str, x: &str) {
+        let builder = &mut self.builder;
+        let square = builder.node(&format!("{name}.square"), "Mul", &[x, x]);
+        let last = builder.integers("last", &[-1]);
+        let sum = builder.node(&format!("{name}.sum"), "ReduceSum", &[&square, &last]);
+        let least = builder.float("least", SMALLEST_SQUARE);
+        let sum = builder.node(&format!("{name}.raised"), "Add", &[&sum, &least]);
+        let length = builder.node(&format!("{name}.length"), "Sqrt", &[&sum]);
+        builder.node(name, "Div", &[x, &length]);
+    }
+}

@@ -1,7 +1,7 @@
 //! Optimisers: the paper's SGD with momentum, and AdamW with warm-up, on dense tensors and on the
 //! rows of a table. Learning-rate schedules.
 
-pub mod rows;
+pub(crate) mod rows;
 
 use std::collections::BTreeMap;
 
@@ -26,8 +26,7 @@ pub enum OptimizerKind {
     Adamw,
 }
 
-/// The learning-rate schedule of a run: for AdamW a linear warm-up and a cosine decay to 0, for SGD a
-/// constant rate (the paper).
+/// Learning rates: AdamW's rise linearly and decay by a cosine; SGD's are constant (the paper).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
     /// The update rule.
@@ -66,13 +65,7 @@ impl Step {
         Self { rule, learning_rate, weight_decay, corrections, scale: 1.0 }
     }
 
-    /// Step `index`, counted from 0, of AdamW.
-    pub fn adamw(index: u64, learning_rate: f64, weight_decay: f64) -> Self {
-        Self::new(OptimizerKind::Adamw, index, learning_rate, weight_decay)
-    }
-
-    /// The same step with the gradient clipped to the norm `clip`; `squared` computes its squared
-    /// norm.
+    /// The step with the gradient clipped to the norm `clip`; `squared` computes its squared norm.
     pub fn clipped(self, clip: Option<f64>, squared: impl FnOnce() -> Result<f64>) -> Result<Self> {
         let Some(longest) = clip else { return Ok(self) };
         let scale = (longest / squared()?.sqrt().max(f64::MIN_POSITIVE)).min(1.0);
@@ -231,14 +224,14 @@ mod tests {
 
     #[test]
     fn long_gradients_are_cut_and_short_ones_left() -> Result<()> {
-        let scale = |clip, squared| -> Result<f64> {
-            Ok(Step::adamw(0, 1.0, 0.0).clipped(clip, || Ok(squared))?.scale)
-        };
+        let step = Step::new(OptimizerKind::Adamw, 0, 1.0, 0.0);
+        let scale =
+            |clip, squared| -> Result<f64> { Ok(step.clipped(clip, || Ok(squared))?.scale) };
         assert_eq!(
             [scale(Some(5.0), 100.0)?, scale(Some(15.0), 100.0)?, scale(Some(5.0), 0.0)?],
             [0.5, 1.0, 1.0]
         );
-        let unasked = Step::adamw(0, 1.0, 0.0).clipped(None, || anyhow::bail!("not needed"))?;
+        let unasked = step.clipped(None, || anyhow::bail!("not needed"))?;
         assert_eq!(unasked.scale, 1.0);
         Ok(())
     }
@@ -251,7 +244,7 @@ mod tests {
         for rule in [OptimizerKind::Sgd, OptimizerKind::Adamw] {
             let gradients = variable.sqr()?.sum_all()?.backward()?;
             assert!(gradients.get(&variable).is_some_and(Tensor::track_op));
-            optimizer.step(&gradients, Step { rule, ..Step::adamw(0, 0.1, 0.0) })?;
+            optimizer.step(&gradients, Step::new(rule, 0, 0.1, 0.0))?;
             let mut moments = optimizer.state().filter(|(name, _)| name != "variable");
             assert!(moments.all(|(_, moment)| !moment.track_op()), "{rule:?}");
         }

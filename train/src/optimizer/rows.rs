@@ -46,19 +46,18 @@ impl FactoredTable {
         let (rows, shared_rows) = (set.rows(), set.shared_rows());
         let mut shared = draw(PIECE_SQUARES * width)?;
         shared.resize(shared_rows * width, 0.0);
-        let each =
-            |new: &dyn Fn() -> RowGradients| (0..parts.max(1)).map(|_| new()).collect::<Vec<_>>();
+        let parts = 0..parts.max(1);
         Ok(Self {
             set,
             width,
             own: Moving::new(vec![0.0; rows * width]),
             shared: Moving::new(shared),
-            shared_gradients: each(&|| RowGradients::new(shared_rows, width)),
-            table: Var::zeros((rows, width), DType::F32, &Device::Cpu)?,
-            sinks: each(&|| RowGradients::new(rows, width))
-                .into_iter()
-                .map(|gradients| Arc::new(Mutex::new(gradients)))
+            shared_gradients: parts
+                .clone()
+                .map(|_| RowGradients::new(shared_rows, width))
                 .collect(),
+            table: Var::zeros((rows, width), DType::F32, &Device::Cpu)?,
+            sinks: parts.map(|_| Arc::new(Mutex::new(RowGradients::new(rows, width)))).collect(),
         })
     }
 
@@ -74,7 +73,6 @@ impl FactoredTable {
         self.table.as_tensor()
     }
 
-    /// The sink for the table's gradient from a part of a batch.
     pub fn sink(&self, part: usize) -> &GradientSink {
         &self.sinks[part]
     }
@@ -84,7 +82,6 @@ impl FactoredTable {
         sum_rows(ranks, &mut self.locked(), self.width)
     }
 
-    /// The squared norm of all gradients together.
     pub fn squared_gradient(&self) -> f64 {
         let sinks = self.locked();
         let squared = |row: u32| {
@@ -95,8 +92,7 @@ impl FactoredTable {
         rows_of(&sinks).into_iter().map(squared).sum()
     }
 
-    /// Updates the rows that have gradients from the last backward passes, with one thread for
-    /// each part of a batch.
+    /// Updates the rows that have gradients, with one thread for each part of a batch.
     pub fn step(&mut self, step: Step) {
         let Self { set, width, own, shared, shared_gradients, sinks, .. } = self;
         let (set, width) = (*set, *width);
@@ -120,7 +116,7 @@ impl FactoredTable {
             shares.push(RowShare { first, rows, own: here, gradients, shared });
             first = end;
         }
-        side_by_side(shares, |_, share: RowShare<'_>| share.step(set, width, step));
+        side_by_side(shares, |share: RowShare<'_>| share.step(set, width, step));
 
         for (sink, gradients) in sinks.iter_mut().zip(gradients) {
             sink.put_back(gradients);
@@ -162,7 +158,7 @@ impl FactoredTable {
                 shares.push((rows, first, here));
                 first = end;
             }
-            side_by_side(shares, |_, (rows, first, table): (&[usize], usize, &mut [f32])| {
+            side_by_side(shares, |(rows, first, table): (&[usize], usize, &mut [f32])| {
                 rows.iter().for_each(|&row| {
                     self.sum_row(row, &mut table[(row - first) * self.width..][..self.width]);
                 });
@@ -197,7 +193,6 @@ impl FactoredTable {
         Ok(state)
     }
 
-    /// Restores a state from [`Self::state`].
     pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         for (name, part) in [("own", &mut self.own), ("shared", &mut self.shared)] {
             let values = |kind: &str| -> Result<Vec<f32>> {
@@ -274,13 +269,11 @@ pub struct Moving {
 }
 
 impl Moving {
-    /// Values with all moments 0.
     pub fn new(values: Vec<f32>) -> Self {
         let zeros = vec![0.0; values.len()];
         Self { first: zeros.clone(), second: zeros, values }
     }
 
-    /// All rows.
     pub fn all(&mut self) -> MovingSlice<'_> {
         MovingSlice::new(&mut self.values, &mut self.first, &mut self.second)
     }
@@ -294,7 +287,6 @@ pub struct MovingSlice<'a> {
 }
 
 impl<'a> MovingSlice<'a> {
-    /// Values with their moments.
     pub fn new(values: &'a mut [f32], first: &'a mut [f32], second: &'a mut [f32]) -> Self {
         Self { values, first, second }
     }

@@ -24,19 +24,27 @@ use candle_core::Tensor;
 pub use sum::{sum_parts, sum_rows};
 
 /// One rank of a run, and its connection to the others. All ranks must call the same functions in
-/// the same order.
+/// the same order. The defaults are those of a single rank.
 pub trait Ranks {
     /// The number of this rank, counted from 0.
-    fn rank(&self) -> usize;
+    fn rank(&self) -> usize {
+        0
+    }
 
     /// The number of ranks.
-    fn count(&self) -> usize;
+    fn count(&self) -> usize {
+        1
+    }
 
     /// Sends `to[r]` to each rank r. Returns the messages to this rank, in the order of the ranks.
-    fn exchange(&self, to: Vec<Vec<u32>>) -> Result<Vec<Vec<u32>>>;
+    fn exchange(&self, to: Vec<Vec<u32>>) -> Result<Vec<Vec<u32>>> {
+        Ok(to)
+    }
 
     /// Sends `own` to every rank. Returns the messages of all ranks, in their order.
-    fn gather(&self, own: Vec<u32>) -> Result<Vec<Vec<u32>>>;
+    fn gather(&self, own: Vec<u32>) -> Result<Vec<Vec<u32>>> {
+        Ok(vec![own])
+    }
 
     /// The sum of the tensors `own` (f32) of all ranks, computed by their devices. `None` if the
     /// devices are not connected; all ranks then get `None`.
@@ -59,8 +67,7 @@ pub trait Ranks {
         1
     }
 
-    /// Ends the work of this rank with the result `done`. Under MPI, prints an error in one line
-    /// and ends all ranks.
+    /// Ends this rank with the result `done`. Under MPI, prints an error and ends all ranks.
     fn end(&self, done: Result<()>) -> Result<()> {
         done
     }
@@ -83,26 +90,9 @@ pub struct Traffic {
 /// The only rank of a run.
 pub struct Alone;
 
-impl Ranks for Alone {
-    fn rank(&self) -> usize {
-        0
-    }
+impl Ranks for Alone {}
 
-    fn count(&self) -> usize {
-        1
-    }
-
-    fn exchange(&self, to: Vec<Vec<u32>>) -> Result<Vec<Vec<u32>>> {
-        Ok(to)
-    }
-
-    fn gather(&self, own: Vec<u32>) -> Result<Vec<Vec<u32>>> {
-        Ok(vec![own])
-    }
-}
-
-/// The ranks that `mpirun` started; one rank if it did not start this process, or if this build has
-/// no MPI.
+/// The ranks that `mpirun` started; one rank if it did not, or if this build has no MPI.
 pub fn join() -> Result<Box<dyn Ranks>> {
     #[cfg(feature = "mpi")]
     {
@@ -114,8 +104,7 @@ pub fn join() -> Result<Box<dyn Ranks>> {
     Ok(Box::new(Alone))
 }
 
-/// The range of this rank among the `parts` of a batch. Fails if `parts` is not a multiple of the
-/// number of ranks.
+/// The range of this rank among the `parts`, which must be a multiple of the number of ranks.
 pub fn share_of(ranks: &dyn Ranks, parts: usize) -> Result<Range<usize>> {
     let (rank, count) = (ranks.rank(), ranks.count());
     ensure!(

@@ -26,7 +26,6 @@ const NAP: Duration = Duration::from_micros(50);
 /// Time reserved for printing a last line before `mpirun` kills the rank.
 const FAREWELL: Duration = Duration::from_millis(200);
 
-/// A rank of MPI's world.
 pub struct Mpi {
     world: SimpleCommunicator,
     rank: usize,
@@ -141,7 +140,6 @@ fn patience() -> Duration {
     Duration::from_secs(seconds).saturating_sub(FAREWELL)
 }
 
-/// The length of a message in MPI's form.
 fn length(message: &[u32]) -> Result<i32> {
     i32::try_from(message.len()).context("a message between ranks is larger than 8 GB")
 }

@@ -6,7 +6,6 @@ use candle_core::{CpuStorage, CudaDevice, CudaStorage, CustomOp1, Error, Layout,
 
 use super::{Ranks, from_first};
 
-/// The GPUs of all ranks.
 pub struct Nccl {
     comm: Comm,
 }

@@ -8,9 +8,7 @@ use crate::side_by_side::side_by_side;
 
 struct Threads {
     rank: usize,
-    /// A channel to each rank.
     to: Vec<Sender<Vec<u32>>>,
-    /// A channel from each rank.
     from: Vec<Receiver<Vec<u32>>>,
 }
 
@@ -49,5 +47,5 @@ pub fn on_threads<R: Send>(
             ranks[to].from.push(receiver);
         }
     }
-    side_by_side(ranks, |_, ranks| work(&ranks)).into_iter().collect()
+    side_by_side(ranks, |ranks| work(&ranks)).into_iter().collect()
 }

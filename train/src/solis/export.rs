@@ -65,7 +65,6 @@ fn beside(out: &Path, name: &str) -> PathBuf {
     out.with_extension(format!("{name}.npy"))
 }
 
-/// A NumPy array of a mean as f32.
 fn mean_array(values: &[f32]) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let options = npyz::WriteOptions::new().default_dtype().shape(&[values.len() as u64]);
@@ -123,18 +122,14 @@ fn text(text: &str, pickle: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Reads a mean: a vector of `dim` numbers, f32 or f64.
-pub fn read_mean(path: &Path, dim: usize) -> Result<Vec<f32>> {
-    read_vector(path, dim).with_context(|| format!("mean '{}'", path.display()))
-}
-
 /// Upper bound on the dimension of a space.
 const MOST_DIMENSIONS: u64 = 1 << 16;
 
 /// Bytes of the largest file: f64 and a header.
 const LARGEST_FILE: u64 = MOST_DIMENSIONS * 8 + 4096;
 
-fn read_vector(path: &Path, dim: usize) -> Result<Vec<f32>> {
+/// Reads a mean: a vector of `dim` numbers, f32 or f64.
+pub fn read_mean(path: &Path, dim: usize) -> Result<Vec<f32>> {
     let mut bytes = Vec::new();
     BufReader::new(File::open(path)?).take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
     ensure!(

@@ -72,7 +72,8 @@ pub fn import(options: &ImportOptions) -> Result<()> {
     parameters.check(&specs).with_context(name)?;
 
     let dim = architecture.embedding_dim();
-    let mean = |path| read_mean(path, dim);
+    let mean =
+        |path: &PathBuf| read_mean(path, dim).with_context(|| format!("mean '{}'", path.display()));
     let (white, black) = (mean(&options.white_mean)?, mean(&options.black_mean)?);
     let axis = Axis::new(white, black, None, Direction::Mates)?;
     let calibration = Calibration::new(vec![-1.0, 1.0], vec![0.0, 1.0])?;

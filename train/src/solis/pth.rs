@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Cursor, Read};
+use std::io::{BufReader, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -120,8 +120,7 @@ fn check_sizes(file: &PthTensors) -> Result<()> {
     Ok(())
 }
 
-/// Removes the prefix that wrappers (Lightning modules, DataParallel, torch.compile) add to all
-/// names.
+/// Removes the prefix of wrappers (Lightning modules, DataParallel, torch.compile) from all names.
 fn without_prefix(tensors: HashMap<String, Tensor>) -> HashMap<String, Tensor> {
     let prefix = tensors.keys().find_map(|name| name.strip_suffix("cls_token")).unwrap_or_default();
     let prefix = prefix.to_owned();
@@ -160,15 +159,15 @@ const KNOWN_NAMES: [(&str, &[&str]); 8] = [
 
 /// Rejects a pickle that is damaged, too large, or uses names other than those of a checkpoint.
 pub fn check_pickle(pickle: &[u8]) -> Result<()> {
-    let mut input = Cursor::new(pickle);
+    let mut input = pickle;
     let mut objects = Extents::default();
     loop {
-        let [code] = read_bytes(&mut input)?;
+        let code = byte(&mut input)?;
         match code {
             b'.' => return Ok(()),
-            0x80 => skip_bytes(&mut input, 1)?,
+            0x80 => skip(&mut input, 1)?,
             b'c' => {
-                let (module, name) = (read_line(&mut input)?, read_line(&mut input)?);
+                let (module, name) = (line(&mut input), line(&mut input));
                 let known =
                     |(m, names): &(&str, &[&str])| *m == module && names.contains(&name.as_str());
                 ensure!(
@@ -177,19 +176,13 @@ pub fn check_pickle(pickle: &[u8]) -> Result<()> {
                 );
                 objects.push(Extent::ONE)?;
             }
-            b'q' => {
-                let [place] = read_bytes(&mut input)?;
-                objects.remember(place.into())?;
-            }
-            b'r' => objects.remember(u32::from_le_bytes(read_bytes(&mut input)?))?,
-            b'h' => {
-                let [place] = read_bytes(&mut input)?;
-                objects.recall(place.into())?;
-            }
-            b'j' => objects.recall(u32::from_le_bytes(read_bytes(&mut input)?))?,
+            b'q' => objects.remember(byte(&mut input)?.into())?,
+            b'r' => objects.remember(number(&mut input)?)?,
+            b'h' => objects.recall(byte(&mut input)?.into())?,
+            b'j' => objects.recall(number(&mut input)?)?,
             b'X' => {
-                let length = u32::from_le_bytes(read_bytes(&mut input)?);
-                skip_bytes(&mut input, length)?;
+                let length = number(&mut input)?;
+                skip(&mut input, length)?;
                 objects.push(Extent::ONE)?;
             }
             b'K' | b'M' | b'J' | b'G' => {
@@ -199,13 +192,13 @@ pub fn check_pickle(pickle: &[u8]) -> Result<()> {
                     b'J' => 4,
                     _ => 8,
                 };
-                skip_bytes(&mut input, length)?;
+                skip(&mut input, length)?;
                 objects.push(Extent::ONE)?;
             }
             0x8a => {
-                let [length] = read_bytes(&mut input)?;
+                let length = byte(&mut input)?;
                 ensure!(length <= 8, "the pickle has a number of {length} bytes");
-                skip_bytes(&mut input, length.into())?;
+                skip(&mut input, length.into())?;
                 objects.push(Extent::ONE)?;
             }
             b'N' | b')' | b']' | b'}' | 0x88 | 0x89 => objects.push(Extent::ONE)?,
@@ -220,22 +213,27 @@ pub fn check_pickle(pickle: &[u8]) -> Result<()> {
     }
 }
 
-fn read_bytes<const N: usize>(input: &mut Cursor<&[u8]>) -> Result<[u8; N]> {
-    let mut bytes = [0; N];
-    input.read_exact(&mut bytes).context("the pickle has no end")?;
-    Ok(bytes)
+fn take<'a>(input: &mut &'a [u8], length: u32) -> Result<&'a [u8]> {
+    input.split_off(..length as usize).context("the pickle has no end")
 }
 
-fn skip_bytes(input: &mut Cursor<&[u8]>, length: u32) -> Result<()> {
-    let read = std::io::copy(&mut input.by_ref().take(length.into()), &mut std::io::sink())?;
-    ensure!(read == u64::from(length), "the pickle has no end");
-    Ok(())
+fn skip(input: &mut &[u8], length: u32) -> Result<()> {
+    take(input, length).map(drop)
 }
 
-fn read_line(input: &mut Cursor<&[u8]>) -> Result<String> {
-    let mut line = Vec::new();
-    input.read_until(b'\n', &mut line)?;
-    Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
+fn byte(input: &mut &[u8]) -> Result<u8> {
+    Ok(take(input, 1)?[0])
+}
+
+fn number(input: &mut &[u8]) -> Result<u32> {
+    Ok(u32::from_le_bytes(take(input, 4)?.try_into()?))
+}
+
+fn line(input: &mut &[u8]) -> String {
+    let end = input.iter().position(|&byte| byte == b'\n').map_or(input.len(), |end| end + 1);
+    let (line, rest) = input.split_at(end);
+    *input = rest;
+    String::from_utf8_lossy(line).trim_end().to_owned()
 }
 
 /// Maximum number of objects in a checkpoint's pickle, including copies by reference.
@@ -294,8 +292,7 @@ impl Extents {
         Ok(())
     }
 
-    /// Combines the objects since the last mark into one. With `into`, includes the object before
-    /// the mark.
+    /// Combines the objects since the last mark; with `into`, also the object before the mark.
     fn join_since_mark(&mut self, into: bool) -> Result<()> {
         let mark = self.marks.pop().context("the pickle has no mark there")?;
         let count = self
@@ -361,24 +358,18 @@ mod tests {
     }
 
     #[test]
-    fn references_to_references_are_refused() {
+    fn too_many_and_too_deep_objects_are_refused() {
         // A list that contains itself twice, nested forty times: a trillion objects in 400 bytes.
-        let mut pickle = b"\x80\x02]q\0".to_vec();
+        let mut many = b"\x80\x02]q\0".to_vec();
         for place in 0..40 {
-            pickle.extend([b'h', place, b'h', place, 0x86, b'q', place + 1]);
+            many.extend([b'h', place, b'h', place, 0x86, b'q', place + 1]);
         }
-        pickle.push(b'.');
-        let error = check_pickle(&pickle).expect_err("too many").to_string();
-        assert!(error.contains("objects in the pickle"), "{error}");
-    }
-
-    #[test]
-    fn a_well_without_a_bottom_is_refused() {
-        let mut pickle = b"\x80\x02N".to_vec();
-        pickle.extend([0x85; 100_000]);
-        pickle.push(b'.');
-        let error = check_pickle(&pickle).expect_err("too deep").to_string();
-        assert!(error.contains("within one another"), "{error}");
+        let deep = [&b"\x80\x02N"[..], &[0x85; 100_000]].concat();
+        for (mut pickle, part) in [(many, "objects in the pickle"), (deep, "within one another")] {
+            pickle.push(b'.');
+            let error = check_pickle(&pickle).expect_err(part).to_string();
+            assert!(error.contains(part), "{error}");
+        }
     }
 
     #[test]

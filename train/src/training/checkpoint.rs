@@ -34,8 +34,7 @@ impl Checkpoint {
         Self { step, config, tensors: state.into_iter().collect() }
     }
 
-    /// Reads the checkpoint of a run; `None` if there is no file. Fails if its run has another
-    /// configuration.
+    /// Reads the checkpoint of a run, if there is one. Fails if its run has another configuration.
     pub fn of_run(path: &Path, config: &str) -> Result<Option<Self>> {
         let checkpoint = Self::read(path)?;
         if let Some(checkpoint) = &checkpoint {
@@ -144,8 +143,7 @@ pub fn prefixed(prefix: &str, parameters: Option<&Parameters>) -> Vec<(String, T
     all.map(|(name, tensor)| (format!("{prefix}.{name}"), tensor.clone())).collect()
 }
 
-/// The options that differ between two configurations in JSON, each with both of its values:
-/// `--steps 9 (now 8)`.
+/// The options that differ between two configurations in JSON: `--steps 9 (now 8)`.
 fn differences(before: &Value, now: &Value) -> Vec<String> {
     let mut found = Vec::new();
     add_differences("", before, now, &mut found);
@@ -208,8 +206,7 @@ const OPTION_NAMES: [(&str, &str); 4] = [
     ("losses.margin.delta_equal", "delta-equal"),
 ];
 
-/// The option that sets an entry: by its last name, except for [`OPTION_NAMES`] and the sizes of
-/// rivals.
+/// The option that sets an entry: by its last name, but for [`OPTION_NAMES`] and sizes of rivals.
 fn option_of(key: &str) -> String {
     if let Some(size) = key.strip_prefix("config.") {
         return format!("size {size}");

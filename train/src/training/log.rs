@@ -78,8 +78,7 @@ fn append(file: &mut File, bytes: &[u8]) -> io::Result<()> {
 /// Version of the format; TensorBoard reads session logs only in files of this version.
 const EVENT_VERSION: &str = "brain.Event:2";
 
-/// The status of a session log that makes TensorBoard discard earlier events of this step and of
-/// later steps.
+/// The status of a session log that makes TensorBoard discard earlier events from this step on.
 const SESSION_START: i32 = 1;
 
 /// An event file of one process.
@@ -104,8 +103,7 @@ impl Events {
         Ok(events)
     }
 
-    /// Adds the numbers of a line of the log, each under its path in the line, such as
-    /// `held_out/tau`.
+    /// Adds the numbers of a line of the log, each under its path in it, such as `held_out/tau`.
     pub fn add(&mut self, step: u64, line: &Value) -> Result<()> {
         let mut values = Vec::new();
         collect_scalars("", line, &mut values);

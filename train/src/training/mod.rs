@@ -8,6 +8,7 @@ mod training_loop;
 pub use checkpoint::Checkpoint;
 pub(crate) use checkpoint::prefixed;
 pub use log::Log;
+pub(crate) use progress::ProgressLines;
 pub use progress::{Learnt, Progress, Since};
 pub use training_loop::{End, Pace, Run, StepsOrTime, Wishes, train};
 

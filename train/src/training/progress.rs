@@ -7,14 +7,33 @@ use azimuth_cli::say;
 use candle_core::Tensor;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::progress_lines::ProgressLines;
-
-/// Number of steps between reads of the losses. A read waits for the device, which delays its next
-/// step.
+/// Number of steps between reads of the losses; a read waits for the device.
 const STEPS_BETWEEN: u64 = 16;
 
 /// Weight of the latest losses in the averages that the bar shows.
 const SHARE_OF_LAST: f64 = 0.1;
+
+/// Time between progress lines.
+const BETWEEN_LINES: Duration = Duration::from_secs(15);
+
+/// Prints a line at intervals where standard error is no terminal for a bar.
+pub struct ProgressLines {
+    last: Instant,
+}
+
+impl ProgressLines {
+    pub fn start() -> Self {
+        Self { last: Instant::now() }
+    }
+
+    /// Prints `line` if `bar` is not visible and the last line is old enough.
+    pub fn show(&mut self, bar: &ProgressBar, line: impl FnOnce() -> String) {
+        if bar.is_hidden() && self.last.elapsed() > BETWEEN_LINES {
+            say(line());
+            self.last = Instant::now();
+        }
+    }
+}
 
 /// The progress bar of a run, and the losses and speed since the last line of its log.
 pub struct Progress {
@@ -67,7 +86,6 @@ impl Period {
         Self { began: Instant::now(), paused: Duration::ZERO, steps: 0, examples: 0 }
     }
 
-    /// Examples per second.
     fn speed(&self) -> f64 {
         self.examples as f64 / (self.began.elapsed() - self.paused).as_secs_f64()
     }
@@ -159,7 +177,9 @@ impl Progress {
         if !self.is_shown {
             return;
         }
-        let message = self.message();
+        let losses = self.averages.iter().map(|(name, loss)| format!("{name} {loss:.5}"));
+        let speed = format!("{:.0} {}/s", self.all.speed(), self.examples);
+        let message = losses.chain([speed]).collect::<Vec<_>>().join(", ");
         self.bar.set_position(self.step);
         self.lines.show(&self.bar, || format!("step {}: {message}", self.step));
         self.bar.set_message(message);
@@ -181,13 +201,6 @@ impl Progress {
             losses: losses.map(|(name, sum)| (name, sum / steps)).collect(),
             speed: period.speed(),
         })
-    }
-
-    fn message(&self) -> String {
-        let losses = self.averages.iter().map(|(name, loss)| format!("{name} {loss:.5}"));
-        let mut said: Vec<String> = losses.collect();
-        said.push(format!("{:.0} {}/s", self.all.speed(), self.examples));
-        said.join(", ")
     }
 
     /// Prints a line above the bar.

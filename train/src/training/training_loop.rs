@@ -95,7 +95,7 @@ pub fn train(
         let is_complete = done == steps.end || run.is_over();
         if agreed.interrupt || is_complete || agreed.save {
             save(run, done, progress)?;
-            until_checkpoint.restart(done);
+            until_checkpoint = Stopwatch::start(pace.checkpoint_every, done);
         }
         if agreed.interrupt && !is_complete {
             bail!("stopped at step {done} by Ctrl-C; the same command continues from there")
@@ -131,8 +131,7 @@ pub struct Interruption {
 }
 
 impl Interruption {
-    /// Starts to receive Ctrl-C. If the process ignores Ctrl-C or already has a handler for it,
-    /// changes nothing.
+    /// Receives Ctrl-C, unless the process ignores it or already has a handler for it.
     pub fn receive() -> Result<Self> {
         static HANDLER: OnceLock<Result<(), ctrlc::Error>> = OnceLock::new();
         match HANDLER.get_or_init(|| ctrlc::try_set_handler(handle_interrupt)) {
@@ -202,7 +201,6 @@ struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Starts after `step` steps.
     fn start(length: StepsOrTime, step: u64) -> Self {
         Self { length, first: step, started: Instant::now() }
     }
@@ -213,11 +211,6 @@ impl Stopwatch {
             StepsOrTime::Steps(steps) => step >= self.first + steps,
             StepsOrTime::Time(time) => self.started.elapsed() >= time,
         }
-    }
-
-    /// Restarts after `step` steps.
-    fn restart(&mut self, step: u64) {
-        *self = Self::start(self.length, step);
     }
 }
 

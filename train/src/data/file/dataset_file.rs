@@ -69,8 +69,7 @@ impl DatasetFile {
         Ok(Self { path: path.to_owned(), file, map, parts, description })
     }
 
-    /// Fails if the file has become shorter since it was opened: reading the missing part would end
-    /// this process.
+    /// Fails if the file has become shorter: reading the missing part would end this process.
     pub fn check_length(&self) -> Result<()> {
         let name = || format!("dataset '{}'", self.path.display());
         let length = self.file.metadata().with_context(name)?.len();
@@ -138,7 +137,8 @@ impl DatasetFile {
     ) -> Result<()> {
         let mut next = range.start;
         while next < range.end {
-            let block = self.block_of(split, next);
+            let starts = &self.parts[split as usize].starts;
+            let block = starts.partition_point(|start| start.position as usize <= next) - 1;
             let (start, bytes) = self.part_block(split, block);
             let (mut position, mut number) = (start.position as usize, start.family);
             for family in block_families(bytes) {
@@ -188,11 +188,6 @@ impl DatasetFile {
         blocks.flat_map(move |block| block_families(self.part_block(split, block).1))
     }
 
-    fn block_of(&self, split: Split, position: usize) -> usize {
-        let starts = &self.parts[split as usize].starts;
-        starts.partition_point(|start| start.position as usize <= position) - 1
-    }
-
     fn part_block(&self, split: Split, block: usize) -> (Start, &[u8]) {
         let part = &self.parts[split as usize];
         (part.starts[block], self.bytes_of(part.first_block + block))
@@ -206,13 +201,10 @@ impl DatasetFile {
 /// The indices in a split of the first position and family of a block or a file.
 #[derive(Clone, Copy, Default)]
 pub struct Start {
-    /// Index of the position.
     pub position: u32,
-    /// Index of the family.
     pub family: u32,
 }
 
-/// The blocks of one split.
 struct SplitPart {
     first_block: usize,
     starts: Vec<Start>,
@@ -253,22 +245,17 @@ fn description_bytes(map: &[u8], blocks: [u64; Split::NUM], length: u64) -> Resu
 /// The description at the end of a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Description {
-    /// The trainer and its version.
     pub trainer: String,
     /// Number of positions left out as duplicates, ignoring the move counters.
     pub duplicates: u64,
-    /// Number of positions left out by filters.
     pub filtered: u64,
     /// Numbers of labelled positions for training, calibration and metrics.
     pub positions: [u64; Split::NUM],
-    /// Numbers of families in each split.
     pub families: [u64; Split::NUM],
-    /// The sources, in order.
     pub sources: Vec<Source>,
 }
 
 impl Description {
-    /// The description of an empty dataset.
     pub fn new() -> Self {
         Self {
             trainer: concat!("azimuth-train ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -294,9 +281,7 @@ pub struct Source {
     pub first: u64,
     /// Index after the last record used.
     pub end: u64,
-    /// Number of labelled positions found.
     pub labels: u64,
-    /// Numbers of positions or records left out, by reason.
     pub skipped: BTreeMap<String, u64>,
 }
 
@@ -353,12 +338,10 @@ impl OpenBlock {
         fits
     }
 
-    /// Whether the block has no families.
     pub fn is_empty(&self) -> bool {
         self.families == 0
     }
 
-    /// The block as bytes in the file.
     pub fn close(&self) -> [u8; BLOCK] {
         let mut block = [0; BLOCK];
         block[4..6].copy_from_slice(&self.families.to_le_bytes());
@@ -395,7 +378,6 @@ pub fn block_counts(block: &[u8]) -> (usize, usize) {
     (number(4), number(6))
 }
 
-/// Whether a block's checksum is correct.
 pub fn is_block_sound(block: &[u8]) -> bool {
     crc32fast::hash(&block[4..]).to_le_bytes() == block[..4]
 }

@@ -61,8 +61,7 @@ pub struct EncodedFamily<'a> {
 }
 
 impl<'a> EncodedFamily<'a> {
-    /// Splits the first family off `bytes`, and returns it and the rest. `None` if the bytes end
-    /// within the family, or if it has more than 32 pieces.
+    /// Splits off the first family. `None` if the bytes end within it or it has over 32 pieces.
     pub fn split(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let (fixed, rest) = bytes.split_at_checked(FIXED)?;
         let pieces = fixed[5..].iter().map(|byte| byte.count_ones() as usize).sum::<usize>();

@@ -54,7 +54,6 @@ impl Writer {
         Ok(Self { out: out.to_owned(), files, state, scratch: Vec::new() })
     }
 
-    /// Adds a family.
     pub fn add(&mut self, split: Split, family: &Family) -> Result<()> {
         self.scratch.clear();
         encode(family, &mut self.scratch)?;
@@ -146,13 +145,10 @@ pub fn remove_parts(out: &Path) {
 const PART_NAMES: [&str; Split::NUM] = ["training", "calibration", "held-out"];
 
 fn part_path(out: &Path, split: Split) -> PathBuf {
-    let mut name = out.as_os_str().to_owned();
-    name.push(format!(".unfinished-{}", PART_NAMES[split as usize]));
-    name.into()
+    out.with_added_extension(format!("unfinished-{}", PART_NAMES[split as usize]))
 }
 
-/// The offset of a block in the file of its split; the training file starts with room for the
-/// header.
+/// The offset of a block in the file of its split. The header precedes the training blocks.
 fn place(split: Split, block: u64) -> u64 {
     let header = u64::from(split == Split::Training);
     (block + header) * BLOCK as u64
@@ -176,19 +172,15 @@ fn header(blocks: [u64; Split::NUM], description: &[u8]) -> [u8; BLOCK] {
 pub struct Journal {
     /// The settings that determine the output; a journal is valid only for equal settings.
     pub job: Value,
-    /// The description so far.
     pub description: Description,
     /// Index of the current input.
     pub input: usize,
-    /// The description of the current source so far. Its `end` is the index of the first record
-    /// that is not yet written.
+    /// The current source so far. Its `end` is the first record that is not yet written.
     pub current: Option<Source>,
-    /// The state of the writer.
     pub writer: WriterState,
 }
 
 impl Journal {
-    /// The journal of a new run.
     pub fn new(job: Value) -> Self {
         let (description, writer) = (Description::new(), WriterState::default());
         Self { job, description, input: 0, current: None, writer }
@@ -215,7 +207,6 @@ impl Journal {
         remove_unfinished(out);
     }
 
-    /// Removes the journal of `out`.
     pub fn remove(out: &Path) -> Result<()> {
         let path = journal_path(out);
         fs::remove_file(&path).with_context(|| format!("cannot remove '{}'", path.display()))
@@ -223,7 +214,5 @@ impl Journal {
 }
 
 fn journal_path(out: &Path) -> PathBuf {
-    let mut name = out.as_os_str().to_owned();
-    name.push(".journal");
-    name.into()
+    out.with_added_extension("journal")
 }

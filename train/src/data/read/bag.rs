@@ -21,7 +21,6 @@ const LONGEST_RECORD: usize = 1 << 12;
 
 const PLACE: usize = size_of::<u64>();
 
-/// The records of a file.
 pub struct Bag {
     map: Mmap,
     /// Offset of the index of the records' ends.
@@ -32,7 +31,6 @@ pub struct Bag {
 }
 
 impl Bag {
-    /// Opens a file; `bar` shows the bytes read.
     pub fn open(path: &Path, compressed: bool, bar: &ProgressBar) -> Result<Self> {
         let file = File::open(path)?;
         // SAFETY: the mapping is read-only. As with every mapped file, a process that truncates the
@@ -107,7 +105,6 @@ fn place(map: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|index| map[at + index]))
 }
 
-/// Parses the FEN and the win probability of a record.
 fn state_value(bytes: &[u8]) -> Result<(&str, f64)> {
     let (length, rest) = varint(bytes).context("it ends within its length")?;
     let length = usize::try_from(length)?;
@@ -118,8 +115,7 @@ fn state_value(bytes: &[u8]) -> Result<(&str, f64)> {
     Ok((fen, f64::from_be_bytes(std::array::from_fn(|index| p[index]))))
 }
 
-/// Parses a varint: seven bits a byte, lowest first, with the eighth bit set on all bytes but the
-/// last.
+/// Parses a varint: seven bits a byte, lowest first; all bytes but the last have the eighth bit.
 fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let mut value = 0;
     for (index, &byte) in bytes.iter().enumerate().take(9) {

@@ -17,7 +17,6 @@ use crate::data::packed::Label;
 /// The score that Stockfish's tools write if there is none.
 const NO_SCORE: i16 = 32_002;
 
-/// The chains of a file.
 pub struct Binpack {
     file: File,
     chunk: Vec<u8>,
@@ -29,14 +28,12 @@ pub struct Binpack {
 }
 
 impl Binpack {
-    /// Opens a file; `bar` shows the bytes read.
     pub fn open(path: &Path, bar: &ProgressBar) -> Result<Self> {
         let (file, chunk) = (File::open(path)?, Vec::new());
         let (reader, bar) = (ChunkReader::default(), bar.clone());
         Ok(Self { file, chunk, reader, ahead: None, taken: 0, bar })
     }
 
-    /// The next entry; `None` at the end.
     fn entry(&mut self) -> Result<Option<TrainingDataEntry>> {
         if let Some(entry) = self.ahead.take() {
             return Ok(Some(entry));

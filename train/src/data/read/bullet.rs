@@ -2,13 +2,13 @@
 //! its centipawns. The format has no castling rights, en passant, move counters or side to move;
 //! White is assumed to move.
 
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use bulletformat::ChessBoard;
 use cozy_chess::{Board, BoardBuilder, Color, Piece, Square};
 
-use super::games::{Games, ReadError, Skipped, read_exact_or_end};
+use super::games::{Games, ReadError, Skipped};
 use crate::data::family::{Family, Game};
 use crate::data::packed::Label;
 
@@ -17,24 +17,25 @@ const RECORD: usize = 32;
 /// Flag of the opponent's pieces in their codes.
 const OPPONENT: u8 = 8;
 
-/// The records of a file.
 pub struct Bullet {
     input: Box<dyn BufRead + Send>,
     taken: u64,
 }
 
 impl Bullet {
-    /// The records of `input`.
     pub fn new(input: Box<dyn BufRead + Send>) -> Self {
         Self { input, taken: 0 }
     }
 
     fn record_bytes(&mut self) -> Result<Option<[u8; RECORD]>> {
+        let name = || format!("position {}: damaged, or the file ends within it", self.taken);
+        if self.input.fill_buf().with_context(name)?.is_empty() {
+            return Ok(None);
+        }
         let mut bytes = [0; RECORD];
-        let name = || format!("position {}", self.taken);
-        let there = read_exact_or_end(&mut self.input, &mut bytes).with_context(name)?;
-        self.taken += u64::from(there);
-        Ok(there.then_some(bytes))
+        self.input.read_exact(&mut bytes).with_context(name)?;
+        self.taken += 1;
+        Ok(Some(bytes))
     }
 }
 

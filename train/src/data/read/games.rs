@@ -1,10 +1,9 @@
-//! What the readers of all formats share: the stream of games, its errors, and the reading of lines
-//! and records.
+//! The common parts of all readers: the stream of games, its errors, and the reading of lines.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 
-use anyhow::{Context, Error, Result, anyhow, bail, ensure};
+use anyhow::{Context, Error, Result, anyhow, ensure};
 
 use crate::data::family::Game;
 
@@ -13,22 +12,19 @@ pub trait Games: Send {
     /// The next game that has labels; `None` at the end.
     fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Game>, ReadError>;
 
-    /// Number of records read so far (games, lines, positions or blocks), including those without
-    /// labels.
+    /// Number of records (games, lines, positions or blocks) read so far, with or without labels.
     fn record(&self) -> u64;
 
     /// Skips the first `record` records of the file.
     fn skip_to(&mut self, record: u64) -> Result<()>;
 }
 
-/// A failure to read a game.
 #[derive(Debug)]
 pub enum ReadError {
     /// A record is illegal or unreadable, but reading can continue after it.
     Record {
         /// Its name: `game 3`, `line 17`.
         name: String,
-        /// The fault.
         error: Error,
     },
     /// The file is damaged or cannot be read.
@@ -60,14 +56,8 @@ impl From<ReadError> for Error {
 /// Numbers of positions or records left out, by reason.
 pub type Skipped = BTreeMap<String, u64>;
 
-/// Counts a position or record that was left out.
 pub fn skip(skipped: &mut Skipped, reason: &str) {
-    match skipped.get_mut(reason) {
-        Some(count) => *count += 1,
-        None => {
-            skipped.insert(reason.to_owned(), 1);
-        }
-    }
+    *skipped.entry(reason.to_owned()).or_default() += 1;
 }
 
 /// Maximum length of a line in bytes; it protects memory against input without line breaks.
@@ -81,12 +71,10 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// The lines of `input`.
     pub fn new(input: Box<dyn BufRead + Send>) -> Self {
         Self { input, line: Vec::new(), number: 0 }
     }
 
-    /// Number of lines read so far.
     pub fn number(&self) -> u64 {
         self.number
     }
@@ -114,20 +102,6 @@ impl Lines {
     pub fn skip_to(&mut self, number: u64) -> Result<()> {
         while self.number < number && self.next()?.is_some() {}
         Ok(())
-    }
-}
-
-/// Fills `record`. Returns false at the end of the stream; fails if the stream ends within the
-/// record.
-pub fn read_exact_or_end(input: &mut (impl BufRead + ?Sized), record: &mut [u8]) -> Result<bool> {
-    if input.fill_buf()?.is_empty() {
-        return Ok(false);
-    }
-    match input.read_exact(record) {
-        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
-            bail!("the file ends within it")
-        }
-        read => read.map(|()| true).map_err(Into::into),
     }
 }
 

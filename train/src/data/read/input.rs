@@ -24,12 +24,9 @@ use super::viriformat::Viriformat;
 use crate::data::family::Game;
 use crate::data::file::dataset_file::DatasetFile;
 
-/// A file of labelled positions.
 #[derive(Clone)]
 pub struct Input {
-    /// Its path.
     pub path: PathBuf,
-    /// Its format.
     pub format: Format,
     /// The point of view of the labels in a CSV file.
     pub view: View,
@@ -64,7 +61,6 @@ impl Input {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Its length in bytes.
     pub fn bytes(&self) -> Result<u64> {
         Ok(std::fs::metadata(&self.path)?.len())
     }
@@ -86,7 +82,6 @@ impl Input {
         Ok(hex(&hash.finalize()))
     }
 
-    /// Its games; `bar` shows the bytes read.
     pub fn games(&self, bar: &ProgressBar) -> Result<Box<dyn Games>> {
         self.open(bar).with_context(|| format!("data file '{}'", self.path.display()))
     }
@@ -95,10 +90,8 @@ impl Input {
         let stream = || self.stream(bar);
         Ok(match self.format {
             Format::Dataset => {
-                let opened = self.dataset.clone();
-                let dataset =
-                    opened.map_or_else(|| DatasetFile::open(&self.path).map(Arc::new), Ok)?;
-                Box::new(PackedGames::new(dataset, bar))
+                let dataset = self.dataset.clone().context("it was not opened")?;
+                Box::new(PackedGames { file: dataset, taken: 0, bar: bar.clone() })
             }
             Format::Pgn => Box::new(Pgn::new(stream()?)),
             Format::Bag | Format::Bagz => {
@@ -182,17 +175,10 @@ pub fn ending(path: &Path) -> Option<String> {
 }
 
 /// The blocks of a dataset file. Each block is treated as one game and keeps its split.
-pub struct PackedGames {
+struct PackedGames {
     file: Arc<DatasetFile>,
     taken: u64,
     bar: ProgressBar,
-}
-
-impl PackedGames {
-    /// The blocks of `file`; `bar` shows the bytes read.
-    pub fn new(file: Arc<DatasetFile>, bar: &ProgressBar) -> Self {
-        Self { file, taken: 0, bar: bar.clone() }
-    }
 }
 
 impl Games for PackedGames {

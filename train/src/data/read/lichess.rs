@@ -46,7 +46,6 @@ struct Variation {
     line: Option<String>,
 }
 
-/// The format of the database's lines.
 pub struct Lichess;
 
 impl LineFormat for Lichess {

@@ -20,13 +20,11 @@ use super::games::{Games, ReadError, Skipped, skip};
 use crate::data::family::{ContentHash, Family, FamilyLabels, Game, check_length};
 use crate::data::packed::Label;
 
-/// The games of a file.
 pub struct Pgn {
     reader: Reader<Box<dyn Read + Send>>,
 }
 
 impl Pgn {
-    /// The games of `input`.
     pub fn new(input: Box<dyn Read + Send>) -> Self {
         Self { reader: Reader::new(input) }
     }
@@ -67,7 +65,6 @@ impl Games for Pgn {
     }
 }
 
-/// A game's labels.
 #[derive(Default)]
 struct LabelledGame {
     /// Labels with the indices of their parent nodes, in file order.
@@ -192,7 +189,6 @@ fn split_sign(number: &str) -> (bool, &str) {
     }
 }
 
-/// The label of a number of moves to a mate.
 fn read_mate(moves: &str, is_lost: bool) -> Option<Label> {
     let is_known = moves.parse().is_ok_and(|moves: u32| moves <= MOST_MOVES_TO_MATE);
     is_known.then_some(Label::Mate(!is_lost))

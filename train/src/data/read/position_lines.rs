@@ -9,7 +9,6 @@ use super::games::{Games, Lines, ReadError, Skipped, skip};
 use crate::data::family::{Family, Game};
 use crate::data::packed::Label;
 
-/// The content of a line.
 pub enum ParsedLine {
     /// Labelled positions of the same game.
     Families(Vec<Family>),
@@ -128,8 +127,7 @@ impl<F: LineFormat> Games for PositionLines<F> {
     }
 }
 
-/// The EPD format, and the text format of bullet: `FEN | centipawns | result`, from White's point of
-/// view.
+/// EPD, and bullet's text format: `FEN | centipawns | result`, from White's point of view.
 pub struct Epd;
 
 impl LineFormat for Epd {
@@ -191,17 +189,12 @@ pub enum View {
     SideToMove,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Unit {
-    Centipawns,
-    WinProbability,
-}
-
 /// The rows below a header row.
 pub struct Csv {
     fen: usize,
     label: usize,
-    unit: Unit,
+    /// Whether labels are win probabilities; otherwise they are centipawns.
+    is_probability: bool,
     view: View,
     /// The columns of moves to mate and of depths, if there are any.
     mate: Option<usize>,
@@ -217,16 +210,15 @@ impl Csv {
                 .iter()
                 .position(|heading| names.contains(&heading.trim().to_lowercase().as_str()))
         };
-        let label = find(&["cp", "eval", "evaluation"]).map(|column| (column, Unit::Centipawns));
-        let label = label.or_else(|| {
-            find(&["p", "win_prob", "win_probability"]).map(|column| (column, Unit::WinProbability))
-        });
-        let found = find(&["fen"]).zip(label);
-        let (fen, (label, unit)) = found.context(
+        let centipawns = find(&["cp", "eval", "evaluation"]);
+        let label = centipawns.or_else(|| find(&["p", "win_prob", "win_probability"]));
+        let (fen, label) = find(&["fen"]).zip(label).context(
             "the headings name no column 'fen', or none of 'cp', 'eval', 'evaluation', 'p', 'win_prob', \
              'win_probability'",
         )?;
-        Ok(Self { fen, label, unit, view, mate: find(&["mate"]), depth: find(&["depth"]) })
+        let (is_probability, mate, depth) =
+            (centipawns.is_none(), find(&["mate"]), find(&["depth"]));
+        Ok(Self { fen, label, is_probability, view, mate, depth })
     }
 }
 
@@ -269,16 +261,16 @@ impl LineFormat for Csv {
         if text.is_empty() {
             return Ok(ParsedLine::Skipped("without a label"));
         }
-        let label = match self.unit {
-            _ if !mate.is_empty() => Label::parse_centipawns(&text)
-                .with_context(|| format!("'{mate:.80}': not a number of moves")),
-            Unit::Centipawns => Label::parse_centipawns(&text)
-                .with_context(|| format!("'{text:.80}': not centipawns")),
-            Unit::WinProbability => {
-                let p = text.parse().ok().and_then(Label::of_win_probability);
-                p.with_context(|| format!("'{text:.80}': not a win probability in [0, 1]"))
-            }
-        }?;
+        let label = if !mate.is_empty() {
+            let label = Label::parse_centipawns(&text);
+            label.with_context(|| format!("'{mate:.80}': not a number of moves"))?
+        } else if self.is_probability {
+            let p = text.parse().ok().and_then(Label::of_win_probability);
+            p.with_context(|| format!("'{text:.80}': not a win probability in [0, 1]"))?
+        } else {
+            let label = Label::parse_centipawns(&text);
+            label.with_context(|| format!("'{text:.80}': not centipawns"))?
+        };
         let label = match self.view {
             View::White => label,
             View::SideToMove => label.seen_by(position.board().side_to_move()),

@@ -16,14 +16,12 @@ use crate::data::packed::{Label, NO_EN_PASSANT, PackedPosition};
 /// Maximum size of a game in bytes.
 const LONGEST: u64 = 32 + 4 * (MOST_LABELS_A_GAME as u64);
 
-/// The games of a file.
 pub struct Viriformat {
     input: Box<dyn BufRead + Send>,
     taken: u64,
 }
 
 impl Viriformat {
-    /// The games of `input`.
     pub fn new(input: Box<dyn BufRead + Send>) -> Self {
         Self { input, taken: 0 }
     }
@@ -78,8 +76,7 @@ fn families(game: &ViriGame, skipped: &mut Skipped) -> Result<Vec<Family>> {
     Ok(families)
 }
 
-/// Unpacks the starting position. Squares, piece codes and rooks that may castle are as in
-/// [`PackedPosition`].
+/// Unpacks the start. Squares, codes and rooks that may castle are as in [`PackedPosition`].
 fn start(bytes: &[u8; 32]) -> Result<Board> {
     let en_passant = Square::try_index((bytes[24] & 127).into());
     let mut packed = PackedPosition {

@@ -5,7 +5,6 @@ use plotters::prelude::*;
 
 const SIZE: (u32, u32) = (820, 460);
 
-/// The title, the axis labels and the axis ranges of a chart.
 pub struct Chart<'a> {
     pub title: &'a str,
     pub x: &'a str,
@@ -24,7 +23,6 @@ pub struct PlotLine {
     pub band: Vec<(f64, [f64; 2])>,
 }
 
-/// The chart as SVG.
 pub fn draw(chart: &Chart<'_>, lines: &[PlotLine]) -> Result<String> {
     let mut text = String::new();
     draw_on(&mut text, chart, lines)

@@ -24,9 +24,8 @@ use crate::inspect::positions::EmbeddedPositions;
 const POSITIONS: usize = 40;
 const DEPTHS: u32 = 12;
 
-/// Each position's win probability for its side to move, without a search and at each depth of the
-/// shipped selective search. Lines are red if the last depth predicts a win, blue if it predicts a
-/// loss.
+/// Each position's win probability for its side to move, without a search and by depth of the
+/// shipped selective search. Lines are red if the last depth predicts a win, blue for a loss.
 pub fn depth_figure(space: &EmbeddedPositions) -> Result<String> {
     let every = (space.positions.len() / POSITIONS).max(1);
     let chosen: Vec<_> = space.positions.iter().step_by(every).take(POSITIONS).collect();
@@ -66,8 +65,7 @@ fn shade(p: f64) -> RGBColor {
     RGBColor(between(33.0, 178.0), between(102.0, 24.0), between(172.0, 43.0))
 }
 
-/// Maximum number of plies to mate that is drawn, and minimum number of positions for a point of
-/// the figure.
+/// Most plies to mate that are drawn, and fewest positions for a point of the figure.
 const MOST_PLIES: u32 = 16;
 const LEAST_POSITIONS: usize = 8;
 

@@ -85,9 +85,8 @@ impl MapOptions {
             for trajectory in &mut trajectories {
                 embeddings.extend(trajectory.embed(&mut space)?);
             }
-            let mut plane = Plane::lay(&embeddings, dim, self.projection);
             let cosines = space.weights.axis.cosines(&embeddings);
-            plane.turn_along(&cosines);
+            let plane = Plane::lay(&embeddings, dim, &cosines, self.projection);
             if wanted(Figure::Space) {
                 self.write("space.svg", &picture::space_figure(&space, &plane, &cosines))?;
                 self.write(
@@ -164,7 +163,6 @@ impl Trajectory {
         Self { title, boards }
     }
 
-    /// Number of positions in the trajectory.
     pub fn len(&self) -> usize {
         self.boards.len()
     }

@@ -25,8 +25,7 @@ const LEGEND: f32 = 44.0;
 /// Number of colours for the win probability.
 const SHADES: usize = 21;
 
-/// The positions coloured by their labels, mates with a dark outline, and the axis as an arrow
-/// (paper, Figure 1).
+/// The positions coloured by their labels, with mates outlined and the axis (paper, Figure 1).
 pub fn space_figure(space: &EmbeddedPositions, plane: &Plane, cosines: &[f32]) -> String {
     let frame = Frame::around(plane, [0.0, 0.0], (SIZE.0, SIZE.1));
     let perspective = space.weights.metadata.architecture.perspective();
@@ -111,8 +110,7 @@ fn begin_svg((width, height): (f32, f32), title: &str) -> String {
     )
 }
 
-/// Draws the points of each colour as one path of dots, which takes a tenth of the bytes of
-/// circles.
+/// Draws the points of each colour as one path, which takes a tenth of the bytes of circles.
 fn dots(svg: &mut String, frame: &Frame, plane: &Plane, p: &[f32], of: &[usize], size: f32) {
     let shade = |p: f32| (p * (SHADES - 1) as f32).round() as usize;
     for number in 0..SHADES {
@@ -192,8 +190,7 @@ struct Frame {
 }
 
 impl Frame {
-    /// Fits the plane, except for its outermost points, into a box of pixels with its corner at
-    /// `origin`.
+    /// Fits the plane without its outermost points into a box of pixels with a corner at `origin`.
     fn around(plane: &Plane, origin: [f32; 2], (width, height): (f32, f32)) -> Self {
         let range = |axis: usize| {
             let mut values: Vec<f32> = plane.points.iter().map(|point| point[axis]).collect();

@@ -4,8 +4,7 @@ use bhtsne::tSNE;
 use clap::ValueEnum;
 use nalgebra::{DMatrix, SymmetricEigen};
 
-/// The drawn axis connects the centroids of two groups: this share of the positions with the lowest
-/// cosines, and this share with the highest.
+/// The drawn axis joins two centroids: of this share of the positions at each end of the cosines.
 const AXIS_ENDS: f32 = 0.02;
 
 /// Perplexity of t-SNE, if there are at least three times that number of positions.
@@ -33,19 +32,13 @@ pub struct Plane {
 }
 
 impl Plane {
-    /// Projects vectors of `dim` values, stored row by row, to the plane. Sets the axis to zeros;
-    /// [`Self::turn_along`] computes it.
-    pub fn lay(embeddings: &[f32], dim: usize, projection: Projection) -> Self {
+    /// Projects vectors of `dim` values, row by row, to the plane, in which the axis points right.
+    pub fn lay(embeddings: &[f32], dim: usize, cosines: &[f32], projection: Projection) -> Self {
         let components = principal_components(embeddings, dim);
-        let points = match projection {
+        let mut points = match projection {
             Projection::Pca => components,
             Projection::TSne => neighbour_embedding(embeddings, dim, &components),
         };
-        Self { points, axis: [[0.0; 2]; 2] }
-    }
-
-    /// Rotates the plane so that the axis points right.
-    pub fn turn_along(&mut self, cosines: &[f32]) {
         let mut order: Vec<usize> = (0..cosines.len()).collect();
         order.sort_by(|&a, &b| cosines[a].total_cmp(&cosines[b]));
         let ends = ((order.len() as f32 * AXIS_ENDS) as usize).max(1);
@@ -55,19 +48,19 @@ impl Plane {
             })
         };
         let (low, high) = (&order[..ends], &order[order.len() - ends..]);
-        let (from, to) = (middle(low, &self.points), middle(high, &self.points));
+        let (from, to) = (middle(low, &points), middle(high, &points));
         let (x, y) = (to[0] - from[0], to[1] - from[1]);
         let length = x.hypot(y).max(f32::EPSILON);
         let (cos, sin) = (x / length, y / length);
-        for [x, y] in &mut self.points {
+        for [x, y] in &mut points {
             (*x, *y) = (cos * *x + sin * *y, cos * *y - sin * *x);
         }
-        self.axis = [middle(low, &self.points), middle(high, &self.points)];
+        let axis = [middle(low, &points), middle(high, &points)];
+        Self { points, axis }
     }
 }
 
-/// t-SNE of vectors, stored row by row, by interpolation (FIt-SNE, Linderman et al., 2019),
-/// initialised with `places`.
+/// t-SNE of the rows by interpolation (FIt-SNE, Linderman et al., 2019), initialised with `places`.
 fn neighbour_embedding(embeddings: &[f32], dim: usize, places: &[[f32; 2]]) -> Vec<[f32; 2]> {
     let rows: Vec<&[f32]> = embeddings.chunks_exact(dim).collect();
     let square = places.iter().map(|[x, _]| x * x).sum::<f32>() / places.len() as f32;
@@ -124,8 +117,7 @@ mod tests {
     #[test]
     fn the_axis_points_to_the_right() {
         let (embeddings, along) = arc();
-        let mut plane = Plane::lay(&embeddings, 3, Projection::Pca);
-        plane.turn_along(&along);
+        let plane = Plane::lay(&embeddings, 3, &along, Projection::Pca);
         let [from, to] = plane.axis;
         assert!(to[0] > from[0] && (to[1] - from[1]).abs() < 1e-3 * (to[0] - from[0]));
         // The order along the arc is kept, and so is the distance between its ends.
@@ -145,7 +137,7 @@ mod tests {
             })
         };
         let embeddings: Vec<f32> = (0..300).flat_map(point).collect();
-        let places = Plane::lay(&embeddings, 10, Projection::TSne).points;
+        let places = Plane::lay(&embeddings, 10, &[0.0; 300], Projection::TSne).points;
         let distance = |a: [f32; 2], b: [f32; 2]| (a[0] - b[0]).hypot(a[1] - b[1]);
         for (row, &place) in places.iter().enumerate() {
             let others = (0..300).filter(|&other| other != row);
