@@ -17,7 +17,6 @@ impl Series {
     }
 }
 
-/// The axes of a chart.
 pub struct Axes<'a> {
     pub title: &'a str,
     pub x: &'a str,
@@ -29,7 +28,6 @@ pub struct Axes<'a> {
 
 const SIZE: (u32, u32) = (720, 440);
 
-/// Draws all lines as an SVG.
 pub fn draw(axes: &Axes<'_>, series: &[Series]) -> Result<String> {
     let mut text = String::new();
     draw_on(&SVGBackend::with_string(&mut text, SIZE).into_drawing_area(), axes, series)
@@ -109,13 +107,8 @@ fn range(values: impl Iterator<Item = f64>, room: f64) -> (f64, f64) {
 
 /// `1234567` as `1,234,567`.
 pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
+    match number / 1000 {
+        0 => number.to_string(),
+        thousands => format!("{},{:03}", grouped(thousands), number % 1000),
     }
-    text
 }

@@ -36,7 +36,6 @@ pub struct Precision {
     device: DeviceArguments,
 }
 
-/// The differences.
 #[derive(Serialize)]
 struct Agreement {
     encoder: String,
@@ -53,7 +52,6 @@ struct Agreement {
     best: f64,
 }
 
-/// Measures, prints one line per encoder, and writes the JSON.
 pub fn run(arguments: &Precision) -> Result<()> {
     let (device, dtype) = arguments.device.open()?;
     if let Some(path) = &arguments.json {
@@ -170,14 +168,6 @@ mod tests {
         let [embedding, cosine, pairs, best] = compare(&exact, &found, &[3, 2], &axis);
         assert!((embedding - 0.4).abs() < 1e-6 && (cosine - 0.3).abs() < 1e-6);
         assert_eq!((pairs, best), (0.75, 0.5));
-        Ok(())
-    }
-
-    #[test]
-    fn families_are_whole_and_as_many_as_asked_for() -> Result<()> {
-        let families = families(1000)?;
-        let count: usize = families.iter().map(Vec::len).sum();
-        assert!((1000..1000 + 218).contains(&count), "{count}");
         Ok(())
     }
 }

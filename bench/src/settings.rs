@@ -26,7 +26,6 @@ const WIDTHS: RangeInclusive<usize> = 1..=65_536;
 /// Default time by which a player may exceed its limit before it loses.
 const MARGIN: Duration = Duration::from_millis(500);
 
-/// A player of a match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlayerSettings {
     /// The player's name; derived from the other settings if `None`.
@@ -37,12 +36,9 @@ pub struct PlayerSettings {
     pub limit: Limit,
 }
 
-/// The program that chooses the moves.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PlayerProgram {
-    /// Azimuth in this process.
     InProcess(Box<InProcessPlayer>),
-    /// A UCI engine in a separate process.
     Uci(UciPlayer),
 }
 
@@ -60,7 +56,6 @@ pub struct InProcessPlayer {
 #[derive(Clone, Debug, PartialEq)]
 pub struct UciPlayer {
     pub command: PathBuf,
-    /// Command-line arguments.
     pub arguments: Vec<String>,
     /// UCI options by name, set before the first game.
     pub options: BTreeMap<String, String>,
@@ -250,17 +245,14 @@ impl Words {
         Ok(Self(found))
     }
 
-    /// Splits a text at commas.
     pub fn split_at_commas(text: &str) -> Result<Self> {
         Self::split(&text.replace(',', " "))
     }
 
-    /// The text under `key`.
     pub fn take_text(&mut self, key: &str) -> Option<String> {
         self.0.remove(key)
     }
 
-    /// The number under `key`.
     pub fn take<T: std::str::FromStr>(&mut self, key: &str) -> Result<Option<T>> {
         let Some(text) = self.take_text(key) else { return Ok(None) };
         let number = text.parse().ok().with_context(|| format!("{key} '{text}': not a number"))?;
@@ -272,7 +264,6 @@ impl Words {
         self.take(key)?.with_context(|| format!("{key} is missing"))
     }
 
-    /// Fails if a word is left.
     pub fn all_taken(self) -> Result<()> {
         match self.0.keys().next() {
             None => Ok(()),
@@ -297,15 +288,9 @@ impl Words {
     }
 
     fn take_options(&mut self) -> BTreeMap<String, String> {
-        let (mut options, mut others) = (BTreeMap::new(), BTreeMap::new());
-        for (key, value) in std::mem::take(&mut self.0) {
-            match key.strip_prefix("option.") {
-                Some(name) => options.insert(name.to_owned(), value),
-                None => others.insert(key, value),
-            };
-        }
-        self.0 = others;
-        options
+        const PREFIX: &str = "option.";
+        let options = self.0.extract_if(.., |key, _| key.starts_with(PREFIX));
+        options.map(|(key, value)| (key[PREFIX.len()..].to_owned(), value)).collect()
     }
 
     fn take_in_process(&mut self, depth: Option<u32>) -> Result<InProcessPlayer> {
@@ -432,18 +417,10 @@ mod tests {
             let PlannerSettings { beam, selective } = azimuth.planners;
             let is_beam = azimuth.planner == PlannerKind::Beam;
             let recorded = RecordedSettings::read(&player.describe("Azimuth 0.1.0"))?;
-            assert_eq!(
-                recorded,
-                RecordedSettings {
-                    planner: Some(azimuth.planner),
-                    width: is_beam.then_some(beam.width),
-                    verify: if is_beam { beam.verify } else { BeamVerify::None },
-                    without: recorded.without.clone(),
-                    set: recorded.set.clone(),
-                    noise: azimuth.noise,
-                    limit: player.limit.clone(),
-                }
-            );
+            assert_eq!(recorded.planner, Some(azimuth.planner));
+            assert_eq!(recorded.width, is_beam.then_some(beam.width));
+            assert_eq!(recorded.verify, if is_beam { beam.verify } else { BeamVerify::None });
+            assert_eq!((recorded.noise, recorded.limit), (azimuth.noise, player.limit));
             assert_eq!(recorded.without.join(","), selective.parts.to_string());
             assert_eq!(recorded.set.join(","), selective.parameters.to_string());
         }

@@ -82,7 +82,6 @@ fn pawn_structure(board: &Board, side: Color) -> i32 {
     sum
 }
 
-/// All ranks in front of a square.
 fn ahead(side: Color, square: Square) -> BitBoard {
     let rank = square.rank();
     let beyond = Rank::ALL.into_iter().filter(|&other| match side {
@@ -142,7 +141,6 @@ fn centrality(line: i32) -> i32 {
     3 - 2 * (line.min(7 - line) - 3).abs()
 }
 
-/// The planner that plays with the evaluation and remembers `remembered` positions.
 pub fn planner(remembered: usize) -> Result<Box<dyn Planner>> {
     Ok(Box::new(AlphaBeta::new(Heuristic, |_| DEFAULT_DEPTH, remembered)?))
 }
@@ -181,28 +179,24 @@ mod tests {
     #[test]
     fn every_component_counts_as_its_table_says() {
         // Only a pair of bishops gets the bonus.
-        let bishops = |count| match count {
-            0 => "4k3/8/8/8/8/8/8/4K3 w - - 0 1",
-            1 => "4k3/8/8/8/8/8/8/2B1K3 w - - 0 1",
-            _ => "4k3/8/8/8/8/8/8/2B1KB2 w - - 0 1",
-        };
-        let board = |count| -> Board { bishops(count).parse().expect("valid") };
-        assert_eq!(bishop_pair(&board(1), Color::White), 0);
-        assert_eq!(bishop_pair(&board(2), Color::White), BISHOP_PAIR);
+        let board = |fen: &str| -> Board { fen.parse().expect("valid") };
+        let bishops = ["4k3/8/8/8/8/8/8/2B1K3 w - - 0 1", "4k3/8/8/8/8/8/8/2B1KB2 w - - 0 1"];
+        let bonuses = bishops.map(|fen| bishop_pair(&board(fen), Color::White));
+        assert_eq!(bonuses, [0, BISHOP_PAIR]);
         // a4 is isolated and passed; the three pawns on the other wing are neither.
-        let pawns: Board = "4k3/5ppp/8/8/P7/8/5PPP/4K3 w - - 0 1".parse().expect("valid");
+        let pawns = board("4k3/5ppp/8/8/P7/8/5PPP/4K3 w - - 0 1");
         assert_eq!(pawn_structure(&pawns, Color::White), ISOLATED + PASSED[3]);
         assert_eq!(pawn_structure(&pawns, Color::Black), 0);
         // An enemy pawn on an adjacent file ahead means that the pawn is not passed.
-        let stopped: Board = "4k3/1p6/8/8/P7/8/8/4K3 w - - 0 1".parse().expect("valid");
+        let stopped = board("4k3/1p6/8/8/P7/8/8/4K3 w - - 0 1");
         assert_eq!(pawn_structure(&stopped, Color::White), ISOLATED);
         // Only the rook on d1 has no pawn on its file, of either side.
-        let rooks: Board = "4k3/p7/8/8/8/8/8/R2RK3 w - - 0 1".parse().expect("valid");
+        let rooks = board("4k3/p7/8/8/8/8/8/R2RK3 w - - 0 1");
         assert_eq!(open_files(&rooks, Color::White), ROOK_ON_OPEN_FILE);
         assert_eq!(phase(&Board::startpos()), FULL_PHASE);
         assert_eq!(phase(&rooks), 4);
         // Bare kings have five moves each; a side in check cannot pass.
-        let of = |fen: &str| mobility(&fen.parse().expect("valid"));
+        let of = |fen: &str| mobility(&board(fen));
         assert_eq!(of("4k3/8/8/8/8/8/8/4K3 w - - 0 1"), 0);
         assert_eq!(of("7k/8/8/8/3Q4/8/8/K7 b - - 0 1"), 0);
         // A rook's 14 moves and 3 of its king, minus 3 of Black's king.

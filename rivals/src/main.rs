@@ -5,7 +5,6 @@ mod board;
 mod deepchess;
 mod diffusion;
 mod heuristic;
-mod monte_carlo;
 mod move_ranking;
 mod network;
 mod nnue;

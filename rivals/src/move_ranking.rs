@@ -5,7 +5,6 @@ use azimuth_chess::position::Position;
 use azimuth_search::{Control, Planner, Report, RootMoves, Value, terminal_value};
 use cozy_chess::Move;
 
-/// Ranks the moves of positions.
 pub trait RanksMoves: Send {
     /// Ranks `moves` of `root`, at least one.
     fn rank(&mut self, root: &Position, moves: &[Move]) -> Result<Ranking>;
@@ -17,7 +16,6 @@ pub trait RanksMoves: Send {
     }
 }
 
-/// A ranking of moves.
 pub struct Ranking {
     /// The moves, the best first, each with its value for the side that moves.
     pub moves: Vec<(Move, Value)>,

@@ -7,16 +7,15 @@ use azimuth_chess::position::Position;
 use azimuth_search::{Planner, Value};
 use candle_core::{Device, Module, Tensor};
 use candle_nn::VarBuilder;
-use cozy_chess::{Board, Move};
+use cozy_chess::{Board, Move, Square};
 
-use crate::board::{PLANES, planes};
+use crate::board::{MOVES, PLANES, planes};
 use crate::move_ranking::{MoveRanking, Ranking, RanksMoves};
-use crate::network::{LegalMoves, Linear, ResidualTower, TowerConfig, policy_head};
+use crate::network::{LegalMoves, Linear, ResidualTower, TowerConfig, linear};
 use crate::studies::{MEASURED_AT_ONCE, Study};
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, TrainingStep};
 use crate::weights::RivalWeights;
 
-/// Maps positions to logits of moves.
 pub struct PolicyNetwork {
     tower: ResidualTower,
     policy: Linear,
@@ -29,7 +28,8 @@ impl PolicyNetwork {
     pub fn new(config: TowerConfig, vb: &VarBuilder<'_>) -> candle_core::Result<Self> {
         Ok(Self {
             tower: ResidualTower::new(PLANES, config, &vb.pp("tower"))?,
-            policy: policy_head(config.channels, &vb.pp("policy"))?,
+            // For each square a logit of each move type.
+            policy: linear(config.channels, MOVES / Square::NUM, &vb.pp("policy"))?,
             oriented: config.oriented,
         })
     }
@@ -47,7 +47,6 @@ impl PolicyNetwork {
         self.policy.forward(features)?.flatten_from(1)
     }
 
-    /// The tower's output.
     pub fn features<'a>(
         &self,
         boards: impl ExactSizeIterator<Item = &'a Board>,
@@ -56,7 +55,6 @@ impl PolicyNetwork {
     }
 }
 
-/// The planner that plays with these weights on a device.
 pub fn planner(weights: &RivalWeights, device: &Device) -> Result<Box<dyn Planner>> {
     let network = PolicyNetwork::new(weights.config()?, &weights.parameters(device)?)?;
     Ok(Box::new(MoveRanking(network)))
@@ -92,7 +90,6 @@ const SMALL: (TowerConfig, Plan) = (
 /// this amount gets 1/e of the probability of the better move.
 const TEMPERATURE: f32 = 0.03;
 
-/// Trains the network and writes its weights.
 pub fn train(options: &TrainOptions) -> Result<()> {
     let lesson = Lesson::read("policy", options, DOCUMENT, SMALL)?;
     let mut network = PolicyNetwork::new(lesson.config, &lesson.vb())?;
@@ -115,7 +112,6 @@ impl Learner<TowerConfig> for PolicyNetwork {
     }
 }
 
-/// The boards of studies.
 fn boards<'a>(studies: &[&'a Study]) -> Vec<&'a Board> {
     studies.iter().map(|study| &study.board).collect()
 }

@@ -37,7 +37,6 @@ pub enum Rival {
 }
 
 impl Rival {
-    /// Trains the rival and writes its weights.
     pub fn train(self, options: &TrainOptions) -> Result<()> {
         match self {
             Self::DeepChess => deepchess::train(options),
@@ -93,27 +92,20 @@ impl Rival {
         Ok(Some(weights))
     }
 
-    /// The weights file included in the program.
+    // Not inlined, because the program would then contain the files several times.
+    #[inline(never)]
     fn shipped(self) -> Option<&'static [u8]> {
-        // Statics, because the contents of constants are copied into each function that inlines
-        // this one.
-        static DEEPCHESS: &[u8] = include_bytes!("../weights/deepchess.safetensors");
-        static QLEARNING: &[u8] = include_bytes!("../weights/qlearning.safetensors");
-        static DIFFUSION: &[u8] = include_bytes!("../weights/diffusion.safetensors");
-        static POLICY: &[u8] = include_bytes!("../weights/policy.safetensors");
-        static TWOHEAD: &[u8] = include_bytes!("../weights/twohead.safetensors");
-        static VALUE: &[u8] = include_bytes!("../weights/value.safetensors");
-        static NNUE: &[u8] = include_bytes!("../weights/nnue.safetensors");
-        Some(match self {
+        let file: &[u8] = match self {
             Self::Heuristic => return None,
-            Self::DeepChess => DEEPCHESS,
-            Self::QLearning => QLEARNING,
-            Self::Diffusion => DIFFUSION,
-            Self::Policy => POLICY,
-            Self::TwoHead => TWOHEAD,
-            Self::Value => VALUE,
-            Self::Nnue => NNUE,
-        })
+            Self::DeepChess => include_bytes!("../weights/deepchess.safetensors"),
+            Self::QLearning => include_bytes!("../weights/qlearning.safetensors"),
+            Self::Diffusion => include_bytes!("../weights/diffusion.safetensors"),
+            Self::Policy => include_bytes!("../weights/policy.safetensors"),
+            Self::TwoHead => include_bytes!("../weights/twohead.safetensors"),
+            Self::Value => include_bytes!("../weights/value.safetensors"),
+            Self::Nnue => include_bytes!("../weights/nnue.safetensors"),
+        };
+        Some(file)
     }
 
     /// Whether the rival predicts only a move and no value of a position.

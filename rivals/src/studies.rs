@@ -9,7 +9,6 @@ use azimuth_train::data::Label;
 use azimuth_train::data::dataset::{self, DataFile};
 use azimuth_train::data::family::{Family, FamilyLabels, Split};
 use cozy_chess::{Board, Move};
-use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt};
 
 use crate::board::for_side;
@@ -17,13 +16,11 @@ use crate::board::for_side;
 /// Approximate number of positions for measuring metrics.
 const HELD_OUT: usize = 2_000;
 
-/// Batch size for measuring metrics.
 pub const MEASURED_AT_ONCE: usize = 500;
 
 /// A position with labelled moves, each with White's win probability after it.
 #[derive(Clone, Debug)]
 pub struct Study {
-    /// The position.
     pub board: Board,
     /// Its labelled moves, at least one.
     pub moves: Vec<(Move, f32)>,
@@ -67,13 +64,11 @@ impl Study {
 
 /// All studies, in the order of their games.
 pub struct Studies {
-    /// The training set.
     pub training: Vec<Study>,
     /// The held-out set: an even sample from games outside the training set.
     pub held_out: Vec<Study>,
     /// The first studies of these games, in order.
     pub held_out_in_order: Vec<Study>,
-    /// The data files.
     pub files: Vec<DataFile>,
 }
 
@@ -102,10 +97,5 @@ impl Studies {
             held_out.len()
         );
         Ok(Self { training, held_out, held_out_in_order, files })
-    }
-
-    /// `count` random studies from the training set.
-    pub fn sample(&self, count: usize, rng: &mut impl Rng) -> Vec<&Study> {
-        (0..count).filter_map(|_| self.training.choose(rng)).collect()
     }
 }

@@ -51,13 +51,11 @@ pub struct TauOptions {
     json: bool,
 }
 
-/// The results of a measurement.
 #[derive(Serialize)]
 struct Measured {
     /// Name of the rival; for Azimuth, with the name of the weights file.
     rival: String,
     taus: Vec<Tau>,
-    /// Nodes per second of search.
     per_second: f64,
     #[serde(flatten)]
     training: Training,
@@ -71,15 +69,14 @@ struct Tau {
     positions: usize,
     tau: f64,
     /// The 95% interval.
-    #[serde(flatten)]
-    interval: Interval,
+    low: f64,
+    high: f64,
 }
 
 /// Number of positions for measuring speed, and the search time for each.
 const SPEED_POSITIONS: usize = 30;
 const SPEED_TIME: Duration = Duration::from_millis(100);
 
-/// Measures and prints.
 pub fn run(options: &TauOptions) -> Result<()> {
     let weights = options.weights.as_deref();
     let mut subject = options.subject.load(weights)?;
@@ -89,12 +86,11 @@ pub fn run(options: &TauOptions) -> Result<()> {
         let positions = read_labelled(path)?;
         let labels: Vec<f32> = positions.iter().map(|position| position.label).collect();
         let values: Result<Vec<f32>> = positions.iter().map(|p| subject.value(p)).collect();
-        let (tau, interval) = tau_with_interval(&values?, &labels);
-        let Interval { low, high } = interval;
+        let (tau, [low, high]) = tau_with_interval(&values?, &labels);
         print_line(format_args!("{}", path.display()))?;
         print_line(format_args!("  positions         {:>10}", positions.len()))?;
         print_line(format_args!("  Kendall tau-b     {tau:>10.4}   95%: {low:.4} to {high:.4}"))?;
-        taus.push(Tau { data: stem(path), positions: positions.len(), tau, interval });
+        taus.push(Tau { data: stem(path), positions: positions.len(), tau, low, high });
         let missing = SPEED_POSITIONS.saturating_sub(speed_positions.len());
         speed_positions.extend(positions.into_iter().take(missing));
     }
@@ -108,13 +104,11 @@ pub fn run(options: &TauOptions) -> Result<()> {
     Ok(())
 }
 
-/// The name of a file without its extensions.
 fn stem(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.split('.').next().unwrap_or_default().to_owned()
 }
 
-/// Nodes per second of search.
 fn speed(planner: &mut dyn Planner, positions: &[Labelled]) -> Result<f64> {
     let (mut nodes, mut seconds) = (0, 0.0);
     for labelled in positions {
@@ -165,7 +159,6 @@ impl Subject {
         }
     }
 
-    /// Reads the weights and builds the system.
     fn load(self, weights: Option<&Path>) -> Result<LoadedSubject> {
         Ok(match self {
             Self::Azimuth => {
@@ -195,11 +188,9 @@ impl Subject {
 /// The size of the weights and of their training; 0 where there is none or it is not recorded.
 #[derive(Default, Serialize)]
 struct Training {
-    /// Number of values in the weights.
     parameters: usize,
     /// Number of training examples, counted with repetition.
     examples: u64,
-    /// Training time in seconds.
     seconds: f64,
 }
 
@@ -215,7 +206,6 @@ impl Training {
     }
 }
 
-/// A system with its weights.
 struct LoadedSubject {
     planner: Box<dyn Planner>,
     value: Value,
@@ -316,26 +306,18 @@ fn read_labelled(path: &Path) -> Result<Vec<Labelled>> {
     Ok(labelled)
 }
 
-/// A 95% interval: the percentiles 2.5 and 97.5 of the samples (Efron 1979).
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Interval {
-    pub low: f64,
-    pub high: f64,
-}
-
-/// Number of samples for an interval.
 const BOOTSTRAP_SAMPLES: usize = 1_000;
 
-/// Kendall's tau-b of `values` and `labels`, and its interval over samples of as many pairs, drawn
-/// with replacement. The same data give the same interval.
-fn tau_with_interval(values: &[f32], labels: &[f32]) -> (f64, Interval) {
+/// Kendall's tau-b of `values` and `labels`, and its 95% interval: the percentiles 2.5 and 97.5 of
+/// samples of as many pairs, drawn with replacement (Efron 1979). The same data give the same
+/// interval.
+fn tau_with_interval(values: &[f32], labels: &[f32]) -> (f64, [f64; 2]) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut taus: Vec<f64> =
         (0..BOOTSTRAP_SAMPLES).map(|_| tau_of_sample(values, labels, &mut rng)).collect();
     taus.sort_by(f64::total_cmp);
     let percentile = |share: f64| taus[(share * (BOOTSTRAP_SAMPLES - 1) as f64).round() as usize];
-    let interval = Interval { low: percentile(0.025), high: percentile(0.975) };
-    (kendall_tau_b(values, labels), interval)
+    (kendall_tau_b(values, labels), [0.025, 0.975].map(percentile))
 }
 
 fn tau_of_sample(values: &[f32], labels: &[f32], rng: &mut Xoshiro256PlusPlus) -> f64 {
@@ -358,8 +340,8 @@ mod tests {
         };
         let (few, wide) = noisy(100);
         let (many, narrow) = noisy(1_000);
-        assert!(wide.low < few && few < wide.high, "{few} {wide:?}");
-        assert!(narrow.low < many && many < narrow.high, "{many} {narrow:?}");
-        assert!(narrow.high - narrow.low < (wide.high - wide.low) / 2.0, "{narrow:?} {wide:?}");
+        assert!(wide[0] < few && few < wide[1], "{few} {wide:?}");
+        assert!(narrow[0] < many && many < narrow[1], "{many} {narrow:?}");
+        assert!(narrow[1] - narrow[0] < (wide[1] - wide[0]) / 2.0, "{narrow:?} {wide:?}");
     }
 }

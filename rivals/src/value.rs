@@ -20,13 +20,10 @@ use crate::studies::{MEASURED_AT_ONCE, Study};
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, TrainingStep};
 use crate::weights::RivalWeights;
 
-/// Sizes of the network.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ValueConfig {
-    /// Number of residual blocks.
     pub blocks: usize,
-    /// Channels of each block.
     pub channels: usize,
     /// Channels of the convolution after the blocks.
     pub last_channels: usize,
@@ -35,7 +32,6 @@ pub struct ValueConfig {
     pub oriented: bool,
 }
 
-/// Maps positions to values.
 #[derive(Clone)]
 pub struct ValueNetwork {
     tower: ResidualTower,
@@ -69,7 +65,6 @@ impl ValueNetwork {
     }
 }
 
-/// The planner that plays with these weights on a device and remembers `remembered` positions.
 pub fn planner(
     weights: &RivalWeights,
     device: &Device,
@@ -114,7 +109,6 @@ const SMALL: (ValueConfig, Plan) = (
     Plan { batch: 128, steps: 30_000, learning_rate: 1e-3, weight_decay: 0.0, clip: None },
 );
 
-/// Trains the network and writes its weights.
 pub fn train(options: &TrainOptions) -> Result<()> {
     let lesson = Lesson::read("value", options, DOCUMENT, SMALL)?;
     let mut network = ValueNetwork::new(lesson.config, &lesson.vb())?;
@@ -144,7 +138,6 @@ pub struct Labelled<'a> {
     pub values: Vec<f32>,
 }
 
-/// A random labelled child of each study.
 pub fn labelled<'a>(
     studies: impl Iterator<Item = &'a Study>,
     rng: &mut Xoshiro256PlusPlus,

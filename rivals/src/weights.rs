@@ -22,22 +22,16 @@ const METADATA_KEY: &str = "rival";
 /// Upper bound on the size of a file; a larger file is not a weights file.
 const LARGEST_FILE: u64 = 1 << 30;
 
-/// The metadata of a weights file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Metadata {
-    /// The rival's name.
     pub rival: String,
-    /// The sizes of its networks.
     pub config: serde_json::Value,
     /// Data files with their hashes, steps, time, seed.
     pub training: serde_json::Value,
-    /// Held-out metrics.
     pub metrics: serde_json::Value,
 }
 
-/// A rival's parameters and their metadata.
 pub struct RivalWeights {
-    /// The metadata.
     pub metadata: Metadata,
     /// The parameters by name, on the CPU.
     pub tensors: HashMap<String, Tensor>,
@@ -77,13 +71,11 @@ impl RivalWeights {
         Ok(Self { metadata, tensors })
     }
 
-    /// The rival's sizes.
     pub fn config<T: DeserializeOwned>(&self) -> Result<T> {
         check_sizes("metadata key 'rival.config':", &self.metadata.config)?;
         serde_json::from_value(self.metadata.config.clone()).context("metadata key 'rival.config'")
     }
 
-    /// A tensor by name.
     pub fn tensor(&self, name: &str) -> Result<&Tensor> {
         self.tensors.get(name).with_context(|| format!("tensor '{name}' is missing"))
     }
@@ -97,7 +89,6 @@ impl RivalWeights {
         Ok(VarBuilder::from_tensors(tensors, DType::F32, device))
     }
 
-    /// Number of values in the file.
     pub fn parameter_count(&self) -> usize {
         self.tensors.values().map(Tensor::elem_count).sum()
     }
@@ -158,21 +149,20 @@ mod tests {
         assert_eq!(read.parameters(&Device::Cpu)?.get(2, "bias")?.to_vec1::<f32>()?, [0.5, -2.0]);
         assert!(read.parameters(&Device::Cpu)?.get(3, "bias").is_err());
 
-        let refused = |path: &Path, rival: &str, part: &str| {
-            let error = RivalWeights::read(path, rival).err().map(|error| format!("{error:#}"));
+        let refused = |path: &Path, part: &str| {
+            let error = RivalWeights::read(path, "value").err().map(|error| format!("{error:#}"));
             let error = error.expect("refused");
             assert!(error.contains(part) && !error.contains('\n'), "{error}");
         };
-        refused(&path, "policy", "weights of the rival 'value', expected 'policy'");
-        refused(folder.path(), "value", "not a regular file");
-        refused(&folder.path().join("none"), "value", "No such file");
+        refused(folder.path(), "not a regular file");
+        refused(&folder.path().join("none"), "No such file");
         let bytes = fs::read(&path)?;
         for length in [0, 7, 40, bytes.len() - 1] {
             fs::write(&path, &bytes[..length])?;
-            refused(&path, "value", "not a complete safetensors file");
+            refused(&path, "not a complete safetensors file");
         }
         fs::write(&path, safetensors::serialize(&read.tensors, None)?)?;
-        refused(&path, "value", "not the weights of a rival");
+        refused(&path, "not the weights of a rival");
         Ok(())
     }
 

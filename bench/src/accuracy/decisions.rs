@@ -44,7 +44,12 @@ pub fn chosen(roster: &Roster, fens: &[String], concurrency: usize) -> Result<Ve
     for (number, participant) in roster.participants.iter().enumerate() {
         let name = &participant.name.name;
         decisions.extend(in_shares(roster, number, fens, concurrency, |player, fen| {
-            Ok(vec![decide(name, player, fen)?])
+            let position = Position::from_fen(fen)?;
+            let Choice { mv, evaluation, depth, .. } = ask(player, &position)?;
+            let mv = position
+                .parse_move(&mv)
+                .with_context(|| format!("'{name}' makes an illegal move in '{fen}'"))?;
+            Ok(vec![Decision { player: name.clone(), position, mv, evaluation, depth }])
         })?);
     }
     Ok(decisions)
@@ -81,16 +86,6 @@ pub fn in_shares<T: Sync, R: Send>(
         }
         Ok(all)
     })
-}
-
-fn decide(name: &str, player: &mut dyn Player, fen: &str) -> Result<Decision> {
-    let position = Position::from_fen(fen)?;
-    let choice = ask(player, &position)?;
-    let mv = position
-        .parse_move(&choice.mv)
-        .with_context(|| format!("'{name}' makes an illegal move in '{fen}'"))?;
-    let (player, evaluation, depth) = (name.to_owned(), choice.evaluation, choice.depth);
-    Ok(Decision { player, position, mv, evaluation, depth })
 }
 
 /// Up to `count` moves of each player of `games`, drawn by `seed` from those with a score.

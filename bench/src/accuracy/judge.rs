@@ -1,7 +1,7 @@
 //! The judge: an engine that searches a position, and the position after the chosen move. A
 //! player's figures by its verdicts.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use anyhow::{Context, Result};
 use azimuth_chess::position::{Ending, Position};
@@ -94,12 +94,16 @@ fn win_probability(evaluation: Evaluation, side: Color) -> f64 {
 /// Minimum number of pieces, kings included, of each phase.
 const PHASES: [(&str, u32); 3] = [("opening", 26), ("middlegame", 14), ("endgame", 0)];
 
-/// The figures of one player's decisions.
-pub fn summary<'a>(
-    name: &str,
-    decisions: impl Iterator<Item = (&'a Decision, &'a Judgement)>,
-) -> PlayerAccuracy {
-    let all: Vec<(&Decision, &Judgement)> = decisions.collect();
+/// The figures of each player, in the order of their names.
+pub fn by_player(decisions: &[Decision], judged: &[Judgement]) -> Vec<PlayerAccuracy> {
+    let mut own: BTreeMap<&str, Vec<(&Decision, &Judgement)>> = BTreeMap::new();
+    for judged in decisions.iter().zip(judged) {
+        own.entry(&judged.0.player).or_default().push(judged);
+    }
+    own.into_iter().map(|(name, judged)| summary(name, &judged)).collect()
+}
+
+fn summary(name: &str, all: &[(&Decision, &Judgement)]) -> PlayerAccuracy {
     let phase = |decision: &Decision| {
         let pieces = decision.position.board().occupied().len();
         PHASES.iter().position(|&(_, least)| pieces >= least)
@@ -166,7 +170,7 @@ mod tests {
         };
         let decisions = [decision(Some(Evaluation::Mate(-3))), decision(None)];
         let judgements = [Judgement { loss: 0.2, value: 0.9 }, Judgement { loss: 0.0, value: 0.5 }];
-        let found = summary("a", decisions.iter().zip(&judgements));
+        let found = by_player(&decisions, &judgements).remove(0);
         let figures = &found.all;
         // Black announces mate, and its score is off by a tenth.
         assert!((figures.score_error - 0.1).abs() < 1e-9 && (figures.score_rms - 0.1).abs() < 1e-9);

@@ -11,7 +11,6 @@ use anyhow::{Result, bail, ensure};
 use azimuth_cli::print_line;
 use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
-use decisions::Decision;
 use serde::{Deserialize, Serialize};
 
 use crate::device::DeviceArguments;
@@ -56,7 +55,6 @@ pub struct Accuracy {
     device: DeviceArguments,
 }
 
-/// Collects decisions, judges them, prints a table and writes the JSON.
 pub fn run(arguments: Accuracy) -> Result<()> {
     let Accuracy { players, positions, games, count, seed, judge, concurrency, .. } = arguments;
     ensure!(concurrency > 0, "--concurrency 0: expected at least 1");
@@ -84,24 +82,12 @@ pub fn run(arguments: Accuracy) -> Result<()> {
     let results = AccuracyResults {
         source,
         judge: judges.participants[0].name.settings.clone(),
-        players: by_player(&decisions, &judged),
+        players: judge::by_player(&decisions, &judged),
     };
     if let Some(path) = &arguments.json {
         replace_file(path, serde_json::to_string_pretty(&results)?.as_bytes())?;
     }
     print_line(results.to_string().trim_end())
-}
-
-/// The results of each player, in the order of their names.
-fn by_player(decisions: &[Decision], judged: &[judge::Judgement]) -> Vec<PlayerAccuracy> {
-    let mut names: Vec<&str> = decisions.iter().map(|decision| decision.player.as_str()).collect();
-    names.sort_unstable();
-    names.dedup();
-    let of = |name: &str| {
-        let own = decisions.iter().zip(judged).filter(|(decision, _)| decision.player == name);
-        judge::summary(name, own)
-    };
-    names.into_iter().map(of).collect()
 }
 
 /// All players judged by one engine.
@@ -114,7 +100,6 @@ pub struct AccuracyResults {
     pub players: Vec<PlayerAccuracy>,
 }
 
-/// One player's figures.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct PlayerAccuracy {
     pub player: String,
@@ -140,26 +125,18 @@ pub struct Figures {
     pub depth: f64,
 }
 
-/// Headings of the table.
 const HEADINGS: &str = "| player | phase | moves | loss a move | lose > 0.05 | lose > 0.15 | \
                         own score less the judge's: mean, rms | depth |\n\
                         |---|---|---|---|---|---|---|---|\n";
 
-/// The table in Markdown.
 impl fmt::Display for AccuracyResults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(HEADINGS)?;
-        self.players.iter().try_for_each(|player| player.fmt(f))
-    }
-}
-
-/// Rows of the table.
-impl fmt::Display for PlayerAccuracy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "| {} | all | {} |", self.player, self.all)?;
-        let phases = self.phases.iter().filter(|(_, figures)| figures.moves > 0);
-        for (phase, figures) in phases {
-            writeln!(f, "| | {phase} | {figures} |")?;
+        for PlayerAccuracy { player, all, phases } in &self.players {
+            writeln!(f, "| {player} | all | {all} |")?;
+            for (phase, figures) in phases.iter().filter(|(_, figures)| figures.moves > 0) {
+                writeln!(f, "| | {phase} | {figures} |")?;
+            }
         }
         Ok(())
     }

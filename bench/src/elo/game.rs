@@ -12,34 +12,14 @@ use super::player::{Player, Situation};
 use crate::games::{Evaluation, PlayedMove, termination};
 use crate::settings::{Limit, Words};
 
-/// A finished game.
 pub struct Finished {
     pub moves: Vec<PlayedMove>,
     pub outcome: Outcome,
     pub termination: &'static str,
-    /// The reason in words.
     pub reason: String,
     pub duration: Duration,
-    /// The waits of the searches for an encoder on another thread.
-    pub waited: Waited,
-}
-
-/// The waits of a game's searches for an encoder on another thread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Waited {
-    pub time: Duration,
-    /// Number of moves of players that use such an encoder.
-    pub moves: usize,
-}
-
-impl Waited {
-    /// Adds the wait of a move; `None` if its player uses no such encoder.
-    pub fn add(&mut self, waited: Option<Duration>) {
-        if let Some(waited) = waited {
-            self.time += waited;
-            self.moves += 1;
-        }
-    }
+    /// The waits of the searches that use an encoder on another thread, one a move.
+    pub waits: Vec<Duration>,
 }
 
 /// One side of the board: its player and limits.
@@ -54,7 +34,7 @@ pub fn play(start: &str, seats: [Seat<'_>; 2], adjudication: &Adjudication) -> R
     let began = Instant::now();
     let mut position = Position::from_fen(start)?;
     let (mut moves, mut played) = (Vec::new(), Vec::new());
-    let mut waited = Waited::default();
+    let mut waits = Vec::new();
     let mut adjudicator = Adjudicator::new(adjudication);
     let mut clocks = [0, 1].map(|side: usize| seats[side].limit.clock.map(|clock| clock.base));
     let increments = [0, 1]
@@ -78,7 +58,7 @@ pub fn play(start: &str, seats: [Seat<'_>; 2], adjudication: &Adjudication) -> R
             moves_to_go,
         };
         let choice = seat.player.choose(&situation)?;
-        waited.add(choice.waited);
+        waits.extend(choice.waited);
         if overstepped(&mut clocks[side as usize], seat.limit, choice.time, made + 1) {
             let reason = format!("{side:?} loses on time");
             break (Outcome::win_of(!side), termination::TIME_FORFEIT, reason);
@@ -101,7 +81,7 @@ pub fn play(start: &str, seats: [Seat<'_>; 2], adjudication: &Adjudication) -> R
             break (outcome, termination::ADJUDICATION, reason);
         }
     };
-    Ok(Finished { moves: played, outcome, termination, reason, duration: began.elapsed(), waited })
+    Ok(Finished { moves: played, outcome, termination, reason, duration: began.elapsed(), waits })
 }
 
 /// Subtracts the time of a side's move `number`, counted from 1, from its clock. Returns whether
@@ -163,7 +143,6 @@ impl FromStr for ResignRule {
     }
 }
 
-/// Adjudicates one game.
 pub struct Adjudicator<'a> {
     rules: &'a Adjudication,
     /// Number of consecutive plies with a score within the draw margin.
@@ -228,13 +207,11 @@ mod tests {
         margin: Duration::from_millis(5),
     };
 
-    /// Plays a list of given moves, each in the given time.
     struct Script {
         moves: std::vec::IntoIter<&'static str>,
         time: Duration,
         evaluation: Option<Evaluation>,
         games: usize,
-        waited: Option<Duration>,
     }
 
     impl Script {
@@ -245,7 +222,6 @@ mod tests {
                 time: Duration::from_millis(1),
                 evaluation: None,
                 games: 0,
-                waited: None,
             }
         }
     }
@@ -258,8 +234,8 @@ mod tests {
 
         fn choose(&mut self, _: &Situation<'_>) -> Result<Choice> {
             let mv = self.moves.next().context("the script is over")?;
-            let Self { evaluation, time, waited, .. } = *self;
-            Ok(Choice { mv: mv.to_owned(), evaluation, depth: None, time, waited })
+            let Self { evaluation, time, .. } = *self;
+            Ok(Choice { mv: mv.to_owned(), evaluation, depth: None, time, waited: None })
         }
     }
 
@@ -288,15 +264,6 @@ mod tests {
             let moves = white.split_whitespace().chain(black.split_whitespace()).count();
             assert_eq!(finished.moves.len(), moves);
         }
-        Ok(())
-    }
-
-    #[test]
-    fn only_players_of_a_shared_encoder_wait_for_it() -> Result<()> {
-        let (mut white, black) = (Script::new("e2e4 d1h5 f1c4 h5f7"), "e7e5 b8c6 g8f6");
-        white.waited = Some(Duration::from_millis(2));
-        let finished = game(STARTPOS, white, Script::new(black), &NO_LIMIT)?;
-        assert_eq!(finished.waited, Waited { time: Duration::from_millis(8), moves: 4 });
         Ok(())
     }
 
@@ -385,18 +352,5 @@ mod tests {
         let late = Adjudication { draw: Some("moves=1,score=8,from=2".parse()?), resign: None };
         assert_eq!(decisions(&late, &[0, 0, 0]), [None; 3]);
         Ok(())
-    }
-
-    #[test]
-    fn what_is_wrong_is_named() {
-        for (text, part) in [
-            ("moves=3", "score is missing"),
-            ("moves=x,score=1", "moves 'x': not a number"),
-            ("moves=1,score=1,from=1", "unknown setting 'from'"),
-            ("moves", "expected key=value"),
-        ] {
-            let error = text.parse::<ResignRule>().expect_err(text).to_string();
-            assert!(error.contains(part), "{error}");
-        }
     }
 }

@@ -14,17 +14,16 @@ use anyhow::{Result, ensure};
 use azimuth_cli::{print_line, say};
 use azimuth_network::replace_file::{check_different, check_output, replace_file};
 use clap::Args;
-use game::{Adjudication, DrawRule, ResignRule, Waited};
+use game::{Adjudication, DrawRule, ResignRule};
 use roster::Roster;
 use serde::Serialize;
-use tournament::{Played, Tournament, batches_csv};
+use tournament::{Tournament, batches_csv};
 
 use crate::device::DeviceArguments;
 use crate::games::GameFile;
 use crate::rating::{Sprt, Standings, Verdict, table};
 use crate::settings::PlayerSettings;
 
-/// Interval between progress lines.
 const PROGRESS: Duration = Duration::from_secs(30);
 
 /// Play a match: every --player against every --against, each opening with both colours.
@@ -136,13 +135,12 @@ pub fn run(arguments: Elo) -> Result<()> {
     };
     let (began, total, mut new) = (Instant::now(), left.len(), 0);
     let mut told = began;
-    let mut all_waited = Waited::default();
+    let mut all_waits: Vec<Duration> = Vec::new();
     if !decided(&standings) {
-        tournament.play(&roster, left, |Played { record, waited }| {
+        tournament.play(&roster, left, |(record, waits)| {
             file.add(&record)?;
             standings.add(&record);
-            all_waited.time += waited.time;
-            all_waited.moves += waited.moves;
+            all_waits.extend(waits);
             new += 1;
             if told.elapsed() > PROGRESS {
                 told = Instant::now();
@@ -167,8 +165,9 @@ pub fn run(arguments: Elo) -> Result<()> {
     if let Some(sprt) = &arguments.sprt {
         print_line(sprt.summary(&standings.pairs(names)))?;
     }
-    if all_waited.moves > 0 {
-        let milliseconds = all_waited.time.as_secs_f64() * 1e3 / all_waited.moves as f64;
+    if !all_waits.is_empty() {
+        let all: Duration = all_waits.iter().sum();
+        let milliseconds = all.as_secs_f64() * 1e3 / all_waits.len() as f64;
         print_line(format_args!("waiting for the encoder: {milliseconds:.1} ms a move"))?;
     }
     print_line(format_args!(
@@ -178,7 +177,6 @@ pub fn run(arguments: Elo) -> Result<()> {
     Ok(())
 }
 
-/// A player against an opponent.
 #[derive(Debug, Serialize)]
 pub struct PairingResult {
     player: String,

@@ -7,17 +7,17 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use azimuth_search::inference::BatchSecond;
-use crossbeam_channel::{Sender, bounded};
+use crossbeam_channel::bounded;
 
-use super::game::{self, Adjudication, Seat, Waited};
+use super::game::{self, Adjudication, Seat};
 use super::player::Player;
 use super::roster::{Participant, Roster};
 use crate::games::GameRecord;
 
-/// The schedule of a match.
 pub struct Tournament<'a> {
     pub participants: &'a [Participant],
     /// Indices of the participants of each pairing.
@@ -25,7 +25,6 @@ pub struct Tournament<'a> {
     /// FENs; every pairing plays each of them twice.
     pub openings: Vec<String>,
     pub adjudication: Adjudication,
-    /// Number of concurrent games.
     pub concurrency: usize,
 }
 
@@ -39,12 +38,8 @@ pub struct Fixture {
     second: bool,
 }
 
-/// A game that was played.
-pub struct Played {
-    pub record: GameRecord,
-    /// The waits of its searches for an encoder on another thread.
-    pub waited: Waited,
-}
+/// A game that was played, and the waits of its searches that use an encoder on another thread.
+pub type Played = (GameRecord, Vec<Duration>);
 
 impl Tournament<'_> {
     /// Ordered by opening, so that all pairings have played about equally many games at any time.
@@ -127,7 +122,15 @@ impl Tournament<'_> {
         thread::scope(|scope| {
             for own in &mut players {
                 let (sender, left, over) = (sender.clone(), &left, &over);
-                scope.spawn(move || self.serve(own, left, over, &sender));
+                scope.spawn(move || {
+                    while !over.load(Ordering::Relaxed) {
+                        let next = left.lock().ok().and_then(|mut left| left.next());
+                        let Some(fixture) = next else { break };
+                        if sender.send(self.play_one(own, fixture)).is_err() {
+                            break;
+                        }
+                    }
+                });
             }
             drop(sender);
             let mut outcome = Ok(());
@@ -149,21 +152,6 @@ impl Tournament<'_> {
     fn players(&self, roster: &Roster) -> Result<ThreadPlayers> {
         let players: HashSet<usize> = self.pairings.iter().flatten().copied().collect();
         players.into_iter().map(|player| Ok((player, roster.player(player)?))).collect()
-    }
-
-    fn serve(
-        &self,
-        players: &mut ThreadPlayers,
-        left: &Mutex<std::vec::IntoIter<Fixture>>,
-        over: &AtomicBool,
-        finished: &Sender<Result<Played>>,
-    ) {
-        while !over.load(Ordering::Relaxed) {
-            let Some(fixture) = left.lock().ok().and_then(|mut left| left.next()) else { break };
-            if finished.send(self.play_one(players, fixture)).is_err() {
-                break;
-            }
-        }
     }
 
     fn play_one(&self, players: &mut ThreadPlayers, fixture: Fixture) -> Result<Played> {
@@ -194,19 +182,17 @@ impl Tournament<'_> {
             started: Some(started),
             duration: Some(game.duration),
         };
-        Ok(Played { record, waited: game.waited })
+        Ok((record, game.waits))
     }
 }
 
 /// A thread's players by their participant index.
 type ThreadPlayers = HashMap<usize, Box<dyn Player>>;
 
-const BATCHES_HEADER: &str = "weights,second,batches,searches,positions,largest\n";
-
 /// A line for each second in which an encoder had a batch: the batches that began in it, the mean
 /// number of searches and of positions in a batch, and the positions of the largest.
 pub fn batches_csv<'a>(encoders: impl Iterator<Item = (&'a str, Vec<BatchSecond>)>) -> String {
-    let mut text = BATCHES_HEADER.to_owned();
+    let mut text = "weights,second,batches,searches,positions,largest\n".to_owned();
     for (name, seconds) in encoders {
         for BatchSecond { second, batches, requests, positions, largest } in seconds {
             let mean = |sum: u64| sum as f64 / batches.max(1) as f64;
@@ -216,17 +202,4 @@ pub fn batches_csv<'a>(encoders: impl Iterator<Item = (&'a str, Vec<BatchSecond>
         }
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_has_the_means_of_a_second() {
-        let second =
-            BatchSecond { second: 7, batches: 4, requests: 10, positions: 30, largest: 16 };
-        let text = batches_csv([("ab12", vec![second])].into_iter());
-        assert_eq!(text, format!("{BATCHES_HEADER}ab12,7,4,2.5,7.5,16\n"));
-    }
 }

@@ -18,7 +18,6 @@ const STEPS: usize = 50;
 /// 95% of a normal distribution lies within this many standard deviations.
 const DEVIATIONS: f64 = 1.96;
 
-/// The effect of a technique.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
     /// The technique's name as in `without=`; for a parameter, its word as in `set=`.
@@ -34,8 +33,8 @@ pub struct Effect {
 /// other lacks, and of the first move's advantage. Errors come from the sandwich estimator, because
 /// draws make the variance of scores smaller than that of wins and losses alone. Fails if the games
 /// cannot separate the techniques.
-pub fn effects(games: &[&GameRecord]) -> Result<Vec<Effect>> {
-    let players = |game: &&GameRecord| -> Result<[BTreeSet<String>; 2]> {
+pub fn effects(games: &[GameRecord]) -> Result<Vec<Effect>> {
+    let players = |game: &GameRecord| -> Result<[BTreeSet<String>; 2]> {
         Ok([marks(&game.white)?, marks(&game.black)?])
     };
     let marks: Vec<[BTreeSet<String>; 2]> = games.iter().map(players).collect::<Result<_>>()?;
@@ -153,7 +152,7 @@ mod tests {
         let (mut held, mut all) = (0, 0);
         for _ in 0..60 {
             let games = games(600, &mut random);
-            let found = effects(&games.iter().collect::<Vec<_>>())?;
+            let found = effects(&games)?;
             for (name, truth) in [("a", 60.0), ("b", 0.0), ("c", -30.0)] {
                 let effect = found.iter().find(|effect| effect.name == name).context(name)?;
                 held += usize::from((effect.elo - truth).abs() <= effect.error);
@@ -170,7 +169,7 @@ mod tests {
         let pair = ["a", "b"];
         let games = [Outcome::WhiteWins, Outcome::BlackWins, Outcome::Draw]
             .map(|outcome| GameRecord::between(player(&pair), player(&[]), outcome));
-        let games: Vec<&GameRecord> = games.iter().cycle().take(30).collect();
+        let games: Vec<GameRecord> = games.iter().cycle().take(30).cloned().collect();
         let error = effects(&games).expect_err("a and b always go together");
         assert!(error.to_string().contains("too little to tell"), "{error:#}");
     }

@@ -25,7 +25,7 @@ pub use standings::{Player, Standings};
 pub fn run(files: &[PathBuf], known: &[(String, f64)], by_technique: bool) -> Result<()> {
     let games = read_files(files)?;
     if by_technique {
-        for effect in effects(&games.iter().collect::<Vec<_>>())? {
+        for effect in effects(&games)? {
             print_line(format_args!(
                 "{:32} {:+6.1} +/- {:.1} Elo",
                 effect.name, effect.elo, effect.error

@@ -33,15 +33,12 @@ pub struct Standings {
     pub repeated: u64,
 }
 
-/// A player of the counted games.
 pub struct Player {
     pub name: String,
-    /// Known rating.
     pub elo: Option<f64>,
 }
 
 impl Standings {
-    /// Counts `games`.
     pub fn of<'a>(games: impl IntoIterator<Item = &'a GameRecord>) -> Self {
         let mut standings = Self::default();
         games.into_iter().for_each(|game| standings.add(game));
@@ -94,7 +91,6 @@ impl Standings {
         self.players.len() - 1
     }
 
-    /// Index of the player with this name.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.players.iter().position(|player| player.name == name)
     }

@@ -16,7 +16,6 @@ use strength::{Strength, effects_table, rivals_table, summary, variants_table};
 
 use crate::wdl;
 
-/// Folder of the results and of the plots.
 const RESULTS: &str = "bench/results";
 
 /// The documents of this repository that contain tables.
@@ -90,7 +89,6 @@ pub fn run(arguments: &ResultsReport) -> Result<()> {
     Ok(())
 }
 
-/// The end mark of every table.
 const END: &str = "<!-- report:end -->";
 
 /// `text` with each named table between `<!-- report:NAME -->` and the end mark. A table without a

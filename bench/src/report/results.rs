@@ -14,14 +14,12 @@ use crate::settings::file_name;
 use crate::speed::SpeedResults;
 use crate::suite::{SuiteResults, TimedSuite};
 
-/// A PGN file's games.
 pub struct Match {
     pub file: String,
     pub kind: Kind,
     pub games: Vec<GameRecord>,
 }
 
-/// All results.
 pub struct Results {
     /// In the order of the file names.
     pub matches: Vec<Match>,
@@ -83,28 +81,23 @@ pub struct RivalResults {
     pub taus: Vec<Tau>,
     /// Positions per second in a search.
     pub per_second: f64,
-    /// Number of parameters.
     pub parameters: u64,
     /// Number of training examples, counting repetitions.
     pub examples: u64,
-    /// Training time in seconds.
     pub seconds: f64,
 }
 
 /// Kendall's tau-b on a set of positions, with its 95% interval.
 #[derive(Deserialize)]
 pub struct Tau {
-    /// Name of the set.
     pub data: String,
     pub tau: f64,
     pub low: f64,
     pub high: f64,
 }
 
-/// File name of the manifest.
 const NAME: &str = "sources.toml";
 
-/// The manifest.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Sources {
@@ -151,7 +144,6 @@ pub struct Figures {
     others: Vec<String>,
 }
 
-/// Held-out metrics of weights.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metrics {

@@ -26,10 +26,8 @@ const PAPER: [(u32, [f64; 2]); 5] = [
     (6, [2548.0, 2593.0]),
 ];
 
-/// The paper's width.
 const WIDTH: usize = 3;
 
-/// Matches that are rated together.
 pub struct Strength {
     standings: Standings,
     ratings: Ratings,
@@ -38,7 +36,6 @@ pub struct Strength {
 }
 
 impl Strength {
-    /// Rates the matches of one kind.
     pub fn of(matches: &[Match], kind: Kind) -> Result<Self> {
         let rated = matches.iter().filter(|played| played.kind == kind);
         Self::of_games(&rated.flat_map(|played| &played.games).collect::<Vec<_>>())
@@ -218,7 +215,6 @@ impl Strength {
         beams
     }
 
-    /// A player's rating.
     fn rating(&self, player: usize) -> Rating {
         self.ratings.players[player]
     }
@@ -258,11 +254,10 @@ type Row = (String, usize);
 /// The titles of the columns of [`Strength::rating_row`], without that of the label.
 const RATING: &str = "Elo | 95% interval | games | score against";
 
-/// The effect of each technique in the designed matches.
 pub fn effects_table(matches: &[Match]) -> Result<String> {
     let mut text = header("technique | Elo | file");
     for played in matches.iter().filter(|played| played.kind == Kind::Effects) {
-        for effect in effects(&played.games.iter().collect::<Vec<_>>())? {
+        for effect in effects(&played.games)? {
             let _ = writeln!(
                 text,
                 "| {} | {:+.0} ± {:.0} | {} |",
@@ -280,19 +275,13 @@ pub fn variants_table(matches: &[Match], originals: &[String]) -> String {
     let played = matches.iter().filter(|played| played.kind == Kind::BeamTime);
     let standings = Standings::of(played.flat_map(|played| &played.games));
     let name = |player: usize| standings.players[player].name.as_str();
-    for original in originals {
-        let mut pairings: Vec<[usize; 2]> = Vec::new();
-        for (one, other) in standings.pairings() {
-            if name(one) == original {
-                pairings.push([other, one]);
-            } else if name(other) == original {
-                pairings.push([one, other]);
-            }
-        }
-        let score =
-            |&[variant, original]: &[usize; 2]| standings.between(variant, original).score();
-        pairings.sort_by(|a, b| score(b).total_cmp(&score(a)));
-        for [variant, original] in pairings {
+    for original in originals.iter().filter_map(|name| standings.find(name)) {
+        let mut variants: Vec<usize> = (0..standings.players.len())
+            .filter(|&variant| standings.between(variant, original).games() > 0)
+            .collect();
+        let score = |variant: usize| standings.between(variant, original).score();
+        variants.sort_by(|&a, &b| score(b).total_cmp(&score(a)));
+        for variant in variants {
             let results = standings.between(variant, original);
             let elo = standings.pairs([variant, original].map(name)).logistic_elo();
             let elo =
@@ -390,7 +379,6 @@ pub fn rivals_table(rivals: &[RivalResults], strength: &Strength, players: &Play
     text
 }
 
-/// A level in words.
 fn level_label(level: &Level) -> String {
     let Level { depth, nodes, noise, .. } = level;
     match (depth, nodes) {

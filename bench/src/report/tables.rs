@@ -40,7 +40,6 @@ pub fn encoders(runs: &[SpeedResults]) -> String {
     text
 }
 
-/// Each encoder at its fastest batch size.
 fn fastest(speeds: &[EncoderSpeed]) -> Vec<&EncoderSpeed> {
     let mut best: Vec<&EncoderSpeed> = Vec::new();
     for speed in speeds {
@@ -120,7 +119,6 @@ pub fn accuracies(runs: &[AccuracyResults]) -> String {
     text
 }
 
-/// Problems solved by depth.
 pub fn suites(suites: &[SuiteResults]) -> String {
     let depths = suites.iter().flat_map(|suite| suite.depths.iter().map(|rate| rate.depth)).max();
     let depths: Vec<u32> = (1..=depths.unwrap_or(0)).collect();
@@ -139,7 +137,6 @@ pub fn suites(suites: &[SuiteResults]) -> String {
     text
 }
 
-/// Problems solved in a fixed time.
 pub fn timed_suites(suites: &[TimedSuite]) -> String {
     let mut text = header("suite | problems | planner | ms a move | solved");
     for TimedSuite { suite, planner, milliseconds, rate } in suites {
@@ -157,7 +154,6 @@ fn solved(rate: &Rate) -> String {
     format!("{:.1}%{points}", share(rate.solved, rate.problems))
 }
 
-/// Held-out metrics, by weights.
 pub fn metrics(all: &[(String, serde_json::Value)]) -> Result<String> {
     let mut text = header(
         "weights | positions | Kendall tau-b | Spearman | sibling accuracy | R² \

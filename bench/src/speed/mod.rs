@@ -48,7 +48,6 @@ pub struct Speed {
     device: DeviceArguments,
 }
 
-/// All results of one run.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct SpeedResults {
     pub machine: Machine,
@@ -113,7 +112,6 @@ pub struct GameSpeed {
     pub hits: f64,
 }
 
-/// Measures, prints one line per result, and writes the JSON.
 pub fn run(arguments: &Speed) -> Result<()> {
     let (device, dtype) = arguments.device.open()?;
     if let Some(path) = &arguments.json {
@@ -122,14 +120,18 @@ pub fn run(arguments: &Speed) -> Result<()> {
     }
     let subjects: Vec<Subject> =
         arguments.encoders.iter().map(|name| Subject::named(name)).collect::<Result<_>>()?;
-    let mut machine = describe_machine(&device, dtype);
-    let rounds = arguments.rounds.max(1);
-    let mut limits = Vec::new();
-    for _ in 0..rounds {
-        limits.push(machine_limit(machine.limit_size, &device, dtype)?);
-    }
-    machine.limit = median(limits);
-    let Machine { processor, threads, precision, limit_size: size, .. } = &machine;
+    let size = if device.is_cpu() { 1536 } else { 8192 };
+    let rounds = 0..arguments.rounds.max(1);
+    let limits = rounds.map(|_| machine_limit(size, &device, dtype)).collect::<Result<_>>()?;
+    let machine = Machine {
+        processor: processor(),
+        threads: candle_core::utils::get_num_threads(),
+        device: device_name(&device),
+        precision: dtype.as_str().to_owned(),
+        limit: median(limits),
+        limit_size: size,
+    };
+    let Machine { processor, threads, precision, .. } = &machine;
     print_line(format_args!(
         "{} {precision} on {processor}, {threads} threads: product of {size} x {size} matrices \
          {:.1} GFLOP/s",
@@ -149,18 +151,6 @@ pub fn run(arguments: &Speed) -> Result<()> {
     Ok(())
 }
 
-/// Describes the machine; the limit is measured later.
-fn describe_machine(device: &Device, dtype: DType) -> Machine {
-    Machine {
-        processor: processor(),
-        threads: candle_core::utils::get_num_threads(),
-        device: device_name(device),
-        precision: dtype.as_str().to_owned(),
-        limit: 0.0,
-        limit_size: if device.is_cpu() { 1536 } else { 8192 },
-    }
-}
-
 /// The processor's name, if the system reports it.
 fn processor() -> String {
     let known = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
@@ -170,7 +160,6 @@ fn processor() -> String {
     known.unwrap_or_else(|| std::env::consts::ARCH.to_owned())
 }
 
-/// Duration of one measurement of the limit.
 const LIMIT_TIME: Duration = Duration::from_millis(400);
 
 /// Operations per second of a product of two `size` x `size` matrices.
@@ -190,7 +179,6 @@ fn machine_limit(size: usize, device: &Device, dtype: DType) -> Result<f64> {
     Ok(operations * f64::from(products) / began.elapsed().as_secs_f64())
 }
 
-/// One encoder's measurements.
 struct Bench<'a> {
     arguments: &'a Speed,
     subject: &'a Subject,
@@ -206,14 +194,10 @@ const RESOURCES: Resources = Resources { hash_mb: 16, threads: 1 };
 const LONGEST_ROUND: Duration = Duration::from_secs(20);
 
 impl Bench<'_> {
-    fn built(&self) -> Result<Model> {
-        Model::new(&self.subject.weights, self.device, self.dtype)
-    }
-
     fn encoder(&self) -> Result<Vec<EncoderSpeed>> {
         let boards = positions::leaves(&positions::roots()?);
         let operations = self.subject.operations(&boards);
-        let mut model = self.built()?;
+        let mut model = Model::new(&self.subject.weights, self.device, self.dtype)?;
         let largest = model.attributes().maximum_batch;
         let mut speeds = Vec::new();
         for &batch in self.arguments.batch.iter().filter(|&&batch| 0 < batch && batch <= largest) {
@@ -284,7 +268,7 @@ impl Bench<'_> {
     fn depth(&self, depth: u32) -> Result<(DepthSpeed, bool)> {
         let roots = positions::roots()?;
         let boards = positions::leaves(&roots);
-        let mut model = self.built()?;
+        let mut model = Model::new(&self.subject.weights, self.device, self.dtype)?;
         let batch = model.attributes().recommended_batch;
         let (mut rounds, mut alone) = (Vec::<Round>::new(), Vec::new());
         let mut last = false;

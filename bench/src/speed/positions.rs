@@ -5,7 +5,6 @@ use azimuth_chess::bench_positions::BENCH_POSITIONS;
 use azimuth_chess::position::{Position, board_after, legal_moves};
 use cozy_chess::Board;
 
-/// The positions as search roots.
 pub fn roots() -> Result<Vec<Position>> {
     BENCH_POSITIONS.iter().map(|fen| Position::from_fen(fen)).collect()
 }
@@ -20,7 +19,6 @@ pub fn leaves(roots: &[Position]) -> Vec<Board> {
         .collect()
 }
 
-/// Positions after every legal move.
 pub fn children(board: &Board) -> Vec<Board> {
     legal_moves(board).into_iter().map(|mv| board_after(board, mv)).collect()
 }

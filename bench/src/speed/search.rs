@@ -29,7 +29,6 @@ impl Round {
     }
 }
 
-/// Number of plies of the measured game.
 const GAME_PLIES: usize = 60;
 
 /// Searches every root with an empty cache.
@@ -80,26 +79,24 @@ pub fn encoder_throughput(
     batch: usize,
 ) -> Result<Option<f64>> {
     // A part of the batch predicts the time of the whole batch.
-    let mut trial = Batches { boards, batch: batch.div_ceil(16), next: 0 };
     let began = Instant::now();
-    evaluate(model, trial.take())?;
+    evaluate(model, boards.iter().cycle().take(batch.div_ceil(16)))?;
     if began.elapsed() * 16 > LONGEST_BATCH {
         return Ok(None);
     }
     measured_throughput(model, boards, batch).map(Some)
 }
 
-/// Minimum duration of one measurement of the encoder.
 const ENCODER_TIME: Duration = Duration::from_millis(150);
 
 /// Positions per second of the encoder, however long one batch takes.
 pub fn measured_throughput(model: &mut Model, boards: &[Board], batch: usize) -> Result<f64> {
-    let mut batches = Batches { boards, batch, next: 0 };
-    evaluate(model, batches.take())?;
+    let mut boards = boards.iter().cycle();
+    evaluate(model, boards.by_ref().take(batch))?;
     let (began, mut positions) = (Instant::now(), 0);
-    let mut last = begin(model, batches.take())?;
+    let mut last = begin(model, boards.by_ref().take(batch))?;
     while positions == 0 || began.elapsed() < ENCODER_TIME {
-        let next = begin(model, batches.take())?;
+        let next = begin(model, boards.by_ref().take(batch))?;
         finish(model, std::mem::replace(&mut last, next))?;
         positions += batch;
     }
@@ -124,19 +121,4 @@ fn finish(model: &Model, scores: Scores) -> Result<()> {
     // The scores are used, so that the compiler cannot remove the work.
     std::hint::black_box(scores.sum::<f32>());
     Ok(())
-}
-
-/// Cycles through the boards.
-struct Batches<'a> {
-    boards: &'a [Board],
-    batch: usize,
-    next: usize,
-}
-
-impl<'a> Batches<'a> {
-    fn take(&mut self) -> impl Iterator<Item = &'a Board> + use<'a> {
-        let (boards, first) = (self.boards, self.next);
-        self.next = (first + self.batch) % boards.len();
-        (first..first + self.batch).map(move |i| &boards[i % boards.len()])
-    }
 }

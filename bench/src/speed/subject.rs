@@ -18,7 +18,6 @@ use azimuth_search::DefaultWeights;
 use candle_core::{Device, Tensor};
 use cozy_chess::Board;
 
-/// An encoder with a name.
 pub struct Subject {
     pub name: String,
     pub weights: Arc<Weights>,

@@ -8,7 +8,6 @@ use azimuth_chess::position::{Position, split_operations};
 use azimuth_chess::san::parse_move;
 use cozy_chess::Move;
 
-/// A position with its solutions.
 #[derive(Debug)]
 pub struct Problem {
     pub position: Position,

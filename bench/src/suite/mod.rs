@@ -188,16 +188,13 @@ impl Problems {
     }
 }
 
-/// One suite's solve rates.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct SuiteResults {
-    /// File name.
     pub suite: String,
     pub planner: String,
     pub depths: Vec<DepthRate>,
 }
 
-/// Problems solved at one depth.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct DepthRate {
     pub depth: u32,
@@ -208,7 +205,6 @@ pub struct DepthRate {
 /// One suite's solve rate in a fixed time per move.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct TimedSuite {
-    /// File name.
     pub suite: String,
     pub planner: String,
     pub milliseconds: u64,
@@ -216,7 +212,6 @@ pub struct TimedSuite {
     pub rate: Rate,
 }
 
-/// Number of solved problems.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Rate {
     pub solved: u64,

@@ -25,7 +25,6 @@ use crate::elo::roster::Roster;
 use crate::plot::{Axes, Series, draw};
 use crate::settings::{InProcessPlayer, Limit, PlayerSettings, file_name};
 
-/// Time between lines of progress.
 const PROGRESS: Duration = Duration::from_secs(30);
 
 /// Unless specified otherwise, the step of a parameter is its range divided by this.
@@ -69,7 +68,6 @@ pub struct Tune {
     device: DeviceArguments,
 }
 
-/// Plays the remaining pairs and prints the result.
 pub fn run(arguments: &Tune) -> Result<()> {
     let Tune { player, iterations, rate, book, concurrency, seed, out, .. } = arguments;
     ensure!(*iterations > 0, "--iterations 0: expected at least 1");
@@ -97,11 +95,11 @@ pub fn run(arguments: &Tune) -> Result<()> {
     };
     let mut state = begin.or_in(out)?;
     state.note();
-    let players = Players { base, worker, limit: &player.limit };
     let mut told = Instant::now();
     while state.done < *iterations {
         let left = usize::try_from(iterations - state.done)?;
-        round(&mut state, &players, &openings, left.min(*concurrency))?;
+        let pairs = left.min(*concurrency);
+        round(&mut state, (base, worker), &player.limit, &openings, pairs)?;
         state.note();
         state.write(out)?;
         if told.elapsed() > PROGRESS {
@@ -138,23 +136,6 @@ fn tuned(names: &[String], begin: &SearchParameters) -> Result<Vec<Tuned>> {
         .collect()
 }
 
-/// The players, which differ only in the tuned parameters.
-struct Players<'a> {
-    base: &'a InProcessPlayer,
-    worker: &'a Worker,
-    limit: &'a Limit,
-}
-
-impl Players<'_> {
-    /// The player with `values` for the tuned parameters.
-    fn with(&self, tuned: &[Tuned], values: &[f64]) -> Result<InProcess> {
-        let mut settings = self.base.clone();
-        let parameters = &mut settings.planners.selective.parameters;
-        *parameters = with_values(*parameters, tuned, values)?;
-        InProcess::new(self.worker, &settings, self.limit.clone())
-    }
-}
-
 /// Wins minus losses of the first player in a pair of games.
 fn play([mut one, mut other]: [InProcess; 2], limit: &Limit, opening: &str) -> Result<f64> {
     let mut half_points = 0;
@@ -169,10 +150,12 @@ fn play([mut one, mut other]: [InProcess; 2], limit: &Limit, opening: &str) -> R
     Ok(half_points as f64 - 2.0)
 }
 
-/// Runs several iterations concurrently, from the same parameters.
+/// Runs several iterations concurrently, from the same parameters. The players differ from `base`
+/// in the tuned parameters alone.
 fn round(
     state: &mut TuneState,
-    players: &Players<'_>,
+    (base, worker): (&InProcessPlayer, &Worker),
+    limit: &Limit,
     openings: &[String],
     pairs: usize,
 ) -> Result<()> {
@@ -183,14 +166,18 @@ fn round(
             state.schedule.perturb(&state.parameters, iteration, &mut rng)
         })
         .collect();
-    let tuned = &state.parameters;
-    let of = |ways: &Perturbed| -> Result<[InProcess; 2]> {
-        Ok([players.with(tuned, &ways.up)?, players.with(tuned, &ways.down)?])
+    let player = |values: &[f64]| -> Result<InProcess> {
+        let mut settings = base.clone();
+        let parameters = &mut settings.planners.selective.parameters;
+        *parameters = with_values(*parameters, &state.parameters, values)?;
+        InProcess::new(worker, &settings, limit.clone())
     };
-    let pairs = ways.iter().map(of).collect::<Result<Vec<_>>>()?;
+    let pair = |ways: &Perturbed| -> Result<[InProcess; 2]> {
+        Ok([player(&ways.up)?, player(&ways.down)?])
+    };
+    let pairs = ways.iter().map(pair).collect::<Result<Vec<_>>>()?;
     let openings = openings.iter().skip(usize::try_from(first)?);
     let wins: Vec<Result<f64>> = thread::scope(|scope| {
-        let limit = players.limit;
         let games = pairs.into_iter().zip(openings);
         let games: Vec<_> =
             games.map(|(pair, opening)| scope.spawn(move || play(pair, limit, opening))).collect();

@@ -10,11 +10,9 @@ use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-/// A parameter that is tuned.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tuned {
     pub name: String,
-    /// The initial value.
     pub first: f64,
     pub value: f64,
     /// Size of the perturbation at the end of all iterations.
@@ -69,7 +67,6 @@ impl Schedule {
         at_end * decay / self.distance(tuned, iteration)
     }
 
-    /// The two perturbations of an iteration.
     pub fn perturb(
         self,
         tuned: &[Tuned],
@@ -100,7 +97,6 @@ impl Schedule {
 /// Approximate number of points per curve.
 const POINTS: u64 = 200;
 
-/// The state of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TuneState {
     /// The player and the openings; a run continues only with the same ones.
@@ -148,7 +144,6 @@ impl TuneState {
         }
     }
 
-    /// Replaces the file.
     pub fn write(&self, path: &Path) -> Result<()> {
         replace_file(path, serde_json::to_string(self)?.as_bytes())
     }
@@ -198,20 +193,13 @@ mod tests {
     }
 
     fn state(player: &str) -> TuneState {
-        let tuned = |name: &str| Tuned {
-            name: name.to_owned(),
-            first: 10.0,
-            value: 10.0,
-            step: 2.0,
-            range: [0.0, 20.0],
-        };
         TuneState {
             player: player.to_owned(),
             book: "book.epd".to_owned(),
             seed: 1,
             schedule: Schedule { iterations: 400, rate: 0.002 },
             done: 0,
-            parameters: vec![tuned("a"), tuned("b")],
+            parameters: vec![tuned(10.0, 2.0), tuned(20.0, 2.0)],
             history: Vec::new(),
         }
     }

@@ -12,7 +12,6 @@ use plotters::prelude::SeriesLabelPosition;
 use super::samples::{GameResult, ScoredMove};
 use crate::plot::{Axes, Series, draw};
 
-/// Number of coefficients of both polynomials.
 const COEFFICIENTS: usize = 8;
 
 /// Maximum number of iterations; a handful suffice.
@@ -152,7 +151,6 @@ pub fn constant_draws(centipawns: i32) -> [f64; 3] {
 /// Smaller chances count as this one in the log loss: half a permille.
 const LEAST_CHANCE: f64 = 0.0005;
 
-/// The quality of the chances.
 pub fn quality(predicted: &[Predicted]) -> Quality {
     let count = predicted.len().max(1) as f64;
     let (mut log_loss, mut brier) = (0.0, 0.0);
@@ -209,7 +207,6 @@ fn curve(name: &str, bins: &[Vec<&Predicted>], result: GameResult) -> Series {
     line
 }
 
-/// Number of intervals of chances in the plot.
 const BINS: usize = 10;
 
 /// The scores by the predicted chance of a result, in intervals of equal width.
@@ -229,6 +226,10 @@ mod tests {
 
     use super::*;
 
+    fn scored(centipawns: i32, material: u32, result: GameResult) -> ScoredMove {
+        ScoredMove { centipawns, material, result, game: 0, opening: 0 }
+    }
+
     #[test]
     fn a_known_model_is_found_in_what_it_throws() -> Result<()> {
         let known = WdlModel { even: [180.0, -90.0, 20.0, 0.0], width: [60.0, 30.0, -10.0, 4.0] };
@@ -240,7 +241,7 @@ mod tests {
                 thrown if thrown < win + draw => GameResult::Draw,
                 _ => GameResult::Loss,
             };
-            ScoredMove { centipawns, material, result, game: 0, opening: 0 }
+            scored(centipawns, material, result)
         };
         let moves: Vec<ScoredMove> = (0..60_000)
             .map(|number| throw(number * 7919 % 801 - 400, number as u32 * 29 % 62 + 17))
@@ -260,23 +261,15 @@ mod tests {
 
     #[test]
     fn too_few_scores_are_refused() {
-        let scored = ScoredMove {
-            centipawns: 10,
-            material: 60,
-            result: GameResult::Draw,
-            game: 0,
-            opening: 0,
-        };
-        let error = fit(&[scored; 20]).expect_err("one score").to_string();
+        let scores = [scored(10, 60, GameResult::Draw); 20];
+        let error = fit(&scores).expect_err("one score").to_string();
         assert_eq!(error, "the games do not determine the chances");
     }
 
     #[test]
     fn the_scores_are_those_of_the_textbook() {
-        let scored =
-            |result| ScoredMove { centipawns: 0, material: 60, result, game: 0, opening: 0 };
         let chances = [0.5, 0.25, 0.25];
-        let results = [GameResult::Win, GameResult::Draw].map(scored);
+        let results = [GameResult::Win, GameResult::Draw].map(|result| scored(0, 60, result));
         let found = quality(&results.map(|scored| Predicted { scored, chances }));
         let log_loss = -(0.5f64.ln() + 0.25f64.ln()) / 2.0;
         // 0.25 + 0.0625 + 0.0625 and 0.25 + 0.5625 + 0.0625.

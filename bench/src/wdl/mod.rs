@@ -37,7 +37,6 @@ pub struct Wdl {
 /// Number of parts of the cross-validation.
 const FOLDS: usize = 5;
 
-/// The fit to one planner's scores.
 pub struct Fit {
     pub planner: PlannerKind,
     pub model: WdlModel,
@@ -76,17 +75,13 @@ pub fn fits(games: &[&GameRecord]) -> Result<Vec<Fit>> {
     Ok(fits)
 }
 
-/// The fold of a score. All games from an opening are in the same one.
-fn fold(scored: &ScoredMove) -> usize {
-    scored.opening % FOLDS
-}
-
 impl Fit {
     fn new(planner: PlannerKind, moves: &[ScoredMove]) -> Result<Self> {
         let mut held_out = Vec::with_capacity(moves.len());
         for number in 0..FOLDS {
+            // All games from an opening are in the same part.
             let (tested, others): (Vec<ScoredMove>, Vec<ScoredMove>) =
-                moves.iter().partition(|scored| fold(scored) == number);
+                moves.iter().partition(|scored| scored.opening % FOLDS == number);
             let model = fit(&others)?;
             held_out.extend(tested.into_iter().map(|scored| {
                 let chances = model.chances(scored.centipawns, scored.material);
@@ -103,12 +98,10 @@ impl Fit {
         Ok(Self { planner, model: fit(moves)?, games, held_out, quality, before })
     }
 
-    /// File name of the reliability plot.
     pub fn plot_name(&self) -> String {
         format!("wdl-{}.svg", name_of(&self.planner))
     }
 
-    /// The reliability plot of the held-out games, as SVG.
     pub fn chart(&self) -> Result<String> {
         chart(&name_of(&self.planner), &self.held_out)
     }

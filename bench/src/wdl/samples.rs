@@ -30,9 +30,7 @@ pub struct ScoredMove {
     /// Of both sides, in pawns.
     pub material: u32,
     pub result: GameResult,
-    /// Number of the game.
     pub game: usize,
-    /// Number of the opening.
     pub opening: usize,
 }
 
@@ -47,9 +45,23 @@ pub fn samples(games: &[&GameRecord], planner: PlannerKind) -> Result<Vec<Scored
         let next = openings.len();
         let opening = *openings.entry(game.opening.as_str()).or_insert(next);
         let line: Vec<Move> = game.moves.iter().map(|played| played.mv).collect();
-        if known.insert((game.opening.as_str(), line)) {
-            let sides = [plays_as(&game.white, planner)?, plays_as(&game.black, planner)?];
-            add(&mut moves, game, sides, [number, opening])?;
+        if !known.insert((game.opening.as_str(), line)) {
+            continue;
+        }
+        let sides = [plays_as(&game.white, planner)?, plays_as(&game.black, planner)?];
+        let mut position = Position::from_fen(&game.opening)?;
+        for played in &game.moves {
+            let side = position.board().side_to_move();
+            let progresses = position.board().halfmove_clock() < WITHOUT_PROGRESS;
+            let evaluation = played.evaluation.filter(|_| sides[side as usize] && progresses);
+            if let Some(Evaluation::Centipawns(centipawns)) =
+                evaluation.map(|evaluation| evaluation.seen_by(side))
+            {
+                let result = result_for(side, game.outcome);
+                let material = material(position.board());
+                moves.push(ScoredMove { centipawns, material, result, game: number, opening });
+            }
+            position.play(played.mv);
         }
     }
     Ok(moves)
@@ -61,31 +73,6 @@ fn plays_as(player: &Name, planner: PlannerKind) -> Result<bool> {
     let is_altered = found.noise > 0.0 || !found.without.is_empty() || !found.set.is_empty();
     let is_verified = planner != PlannerKind::Beam || found.verify != BeamVerify::None;
     Ok(found.planner == Some(planner) && is_verified && !is_altered)
-}
-
-/// Adds the scores of the `sides`, White's and Black's, that are the planner. `game` and `opening`
-/// are numbers.
-fn add(
-    moves: &mut Vec<ScoredMove>,
-    record: &GameRecord,
-    sides: [bool; 2],
-    [game, opening]: [usize; 2],
-) -> Result<()> {
-    let mut position = Position::from_fen(&record.opening)?;
-    for played in &record.moves {
-        let side = position.board().side_to_move();
-        let progresses = position.board().halfmove_clock() < WITHOUT_PROGRESS;
-        let evaluation = played.evaluation.filter(|_| sides[side as usize] && progresses);
-        if let Some(Evaluation::Centipawns(centipawns)) =
-            evaluation.map(|evaluation| evaluation.seen_by(side))
-        {
-            let result = result_for(side, record.outcome);
-            let material = material(position.board());
-            moves.push(ScoredMove { centipawns, material, result, game, opening });
-        }
-        position.play(played.mv);
-    }
-    Ok(())
 }
 
 fn result_for(side: Color, outcome: Outcome) -> GameResult {

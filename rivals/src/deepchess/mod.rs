@@ -21,6 +21,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
+use crate::board::{bit, castling};
 use crate::network::{Linear, linear};
 use crate::studies::Study;
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, TrainingStep};
@@ -28,7 +29,6 @@ use crate::value::{Labelled, labelled, value_metrics};
 use crate::weights::RivalWeights;
 use search::Comparing;
 
-/// Layer sizes of the networks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeepChessConfig {
@@ -43,7 +43,6 @@ pub struct DeepChessConfig {
     pub score: bool,
 }
 
-/// The encoder and the comparator.
 pub struct DeepChessNetwork {
     encoder: Vec<Linear>,
     comparator: Vec<Linear>,
@@ -63,11 +62,6 @@ impl DeepChessNetwork {
         })
     }
 
-    /// Number of encoder layers.
-    pub fn depth(&self) -> usize {
-        self.encoder.len()
-    }
-
     /// The output of the first `layers` encoder layers on boards.
     pub fn encode<'a>(
         &self,
@@ -78,12 +72,6 @@ impl DeepChessNetwork {
         layers.fold(bits(boards, &self.device), |hidden, layer| layer.forward(&hidden?)?.relu())
     }
 
-    /// The output of one encoder layer on the output of the layer before it.
-    pub fn layer(&self, layer: usize, hidden: &Tensor) -> candle_core::Result<Tensor> {
-        self.encoder[layer].forward(hidden)?.relu()
-    }
-
-    /// The codes of boards.
     pub fn codes<'a>(
         &self,
         boards: impl ExactSizeIterator<Item = &'a Board>,
@@ -123,7 +111,6 @@ fn stack(
     neurons.enumerate().map(layer).collect()
 }
 
-/// Number of bits of a position.
 pub const BITS: usize = 12 * Square::NUM + 1 + 4;
 
 /// The bits of boards on a device (boards x 773). The order is: White's pawns on a1, b1, ... h8,
@@ -144,22 +131,12 @@ pub fn bits<'a>(
                 }
             }
         }
-        let [white, black] = [Color::White, Color::Black].map(|color| board.castle_rights(color));
-        let state = [
-            board.side_to_move() == Color::White,
-            white.short.is_some(),
-            white.long.is_some(),
-            black.short.is_some(),
-            black.long.is_some(),
-        ];
-        for (bit, is_set) in bits[12 * Square::NUM..].iter_mut().zip(state) {
-            *bit = f32::from(u8::from(is_set));
-        }
+        bits[12 * Square::NUM] = bit(board.side_to_move() == Color::White);
+        bits[12 * Square::NUM + 1..].copy_from_slice(&castling(board, Color::White));
     }
     Tensor::from_vec(bits, (count, BITS), device)
 }
 
-/// The planner that plays with these weights on a device.
 pub fn planner(weights: &RivalWeights, device: &Device) -> Result<Box<dyn Planner>> {
     let config: DeepChessConfig = weights.config()?;
     let network = DeepChessNetwork::new(&config, &weights.parameters(device)?)?;
@@ -184,7 +161,6 @@ fn small() -> (DeepChessConfig, Plan) {
     (sizes, Plan { batch: 512, steps: 24_000, ..plan })
 }
 
-/// Trains the networks and writes their weights.
 pub fn train(options: &TrainOptions) -> Result<()> {
     let mut lesson = Lesson::read("deepchess", options, document(), small())?;
     lesson.finish = without_decoders;
@@ -199,7 +175,6 @@ pub fn train(options: &TrainOptions) -> Result<()> {
 /// Prefix of the decoders' parameters, which are dropped after training.
 const DECODER: &str = "decoder";
 
-/// A decoder for each encoder layer.
 fn decoders(config: &DeepChessConfig, vb: &VarBuilder<'_>) -> Result<Vec<Linear>> {
     let befores = std::iter::once(BITS).chain(config.encoder.iter().copied());
     let pairs = config.encoder.iter().zip(befores).enumerate();
@@ -228,14 +203,15 @@ const MEASURED: usize = 4_000;
 impl DeepChessLearner {
     /// The encoder layer that a step trains; `None` once all are trained.
     fn layer(&self, step: u64) -> Option<usize> {
-        let each = ENCODER_PART * self.steps as f64 / self.network.depth() as f64;
+        let depth = self.network.encoder.len();
+        let each = ENCODER_PART * self.steps as f64 / depth as f64;
         let layer = (step as f64 / each) as usize;
-        (layer < self.network.depth()).then_some(layer)
+        (layer < depth).then_some(layer)
     }
 
     fn reconstruction(&self, layer: usize, boards: &[Board]) -> Result<Tensor> {
         let before = self.network.encode(boards.iter(), layer)?.detach();
-        let code = self.network.layer(layer, &before)?;
+        let code = self.network.encoder[layer].forward(&before)?.relu()?;
         Ok(mse(&self.decoders[layer].forward(&code)?, &before)?)
     }
 
@@ -251,21 +227,10 @@ impl DeepChessLearner {
         Ok([logits, better])
     }
 
-    /// The scores of successors of positions.
     fn scores(&self, boards: &[&Board], successors: &[Board]) -> Result<Tensor> {
         let current = self.network.codes(boards.iter().copied())?;
         let next = self.network.codes(successors.iter())?;
         Ok(self.network.scores(&current, &next)?)
-    }
-
-    fn measure_comparison(&self, held_out: &[Study]) -> Result<Metrics> {
-        // The same pairs at every measurement.
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
-        let pairs = Pairs::draw(held_out, MEASURED, &mut rng);
-        let [logits, better] = self.comparison(&pairs)?;
-        let loss = cross_entropy(&logits, &better)?.to_scalar::<f32>()?;
-        let right = logits.argmax(D::Minus1)?.eq(&better)?.to_dtype(DType::F32)?.mean_all()?;
-        Ok(vec![("cross_entropy", loss.into()), ("right", right.to_scalar::<f32>()?.into())])
     }
 }
 
@@ -291,12 +256,18 @@ impl Learner<DeepChessConfig> for DeepChessLearner {
 
     fn measure(&mut self, lesson: &Lesson<DeepChessConfig>) -> Result<Metrics> {
         let held_out = &lesson.studies.held_out;
-        if !lesson.config.score {
-            return self.measure_comparison(held_out);
+        if lesson.config.score {
+            return value_metrics(held_out, |boards, successors| {
+                Ok(self.scores(boards, successors)?.to_vec1()?)
+            });
         }
-        value_metrics(held_out, |boards, successors| {
-            Ok(self.scores(boards, successors)?.to_vec1()?)
-        })
+        // The same pairs at every measurement.
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+        let pairs = Pairs::draw(held_out, MEASURED, &mut rng);
+        let [logits, better] = self.comparison(&pairs)?;
+        let loss = cross_entropy(&logits, &better)?.to_scalar::<f32>()?;
+        let right = logits.argmax(D::Minus1)?.eq(&better)?.to_dtype(DType::F32)?.mean_all()?;
+        Ok(vec![("cross_entropy", loss.into()), ("right", right.to_scalar::<f32>()?.into())])
     }
 }
 
@@ -312,11 +283,9 @@ const ATTEMPTS: usize = 20;
 /// Positions, and pairs of their indices.
 #[derive(Default)]
 pub struct Pairs {
-    /// The positions.
     pub boards: Vec<Board>,
     /// White's win probability in each position.
     p: Vec<f32>,
-    /// The positions of each pair.
     pub pairs: Vec<[u32; 2]>,
 }
 

@@ -1,10 +1,7 @@
 //! DiffuSearch (seed document 003, section 4; Ye et al. 2025): discrete diffusion over a sequence
 //! of state, action, next state, next action and so on. The first state is given. All other tokens
 //! start masked (absorbing noise) and are unmasked step by step. The first action is played. The
-//! predicted future replaces the search.
-//!
-//! The network, a bidirectional transformer that predicts the original tokens from partly masked
-//! ones. Its tokens, the noise and its loss, the sampling of a move, and the planner.
+//! predicted future replaces the search. The network is a bidirectional transformer.
 
 mod training;
 
@@ -37,7 +34,6 @@ pub struct DiffusionConfig {
     pub timesteps: usize,
     /// Width of the residual stream.
     pub width: usize,
-    /// Number of layers.
     pub layers: usize,
     /// Number of attention heads in each layer.
     pub heads: usize,
@@ -49,16 +45,13 @@ pub struct DiffusionConfig {
 /// Number of tokens of a state; the tokens are ChessBench's.
 pub const STATE: usize = LEN;
 
-/// Number of different state tokens.
 pub const STATE_TOKENS: usize = 33;
 
 /// Number of different action tokens: the move indices.
 pub const ACTION_TOKENS: usize = MOVES;
 
-/// The id of a masked token of a state.
 pub const MASKED_STATE: u32 = STATE_TOKENS as u32;
 
-/// The id of a masked action.
 pub const MASKED_ACTION: u32 = ACTION_TOKENS as u32;
 
 /// Maps tokens to logits of the original tokens.
@@ -103,12 +96,6 @@ impl DiffusionNetwork {
         })
     }
 
-    /// The sizes.
-    pub fn config(&self) -> DiffusionConfig {
-        self.config
-    }
-
-    /// The device of the parameters.
     pub fn device(&self) -> &Device {
         self.places.device()
     }
@@ -202,11 +189,11 @@ pub fn alpha(t: usize, timesteps: usize) -> f64 {
     1.0 - t as f64 / timesteps as f64
 }
 
-/// lambda_t = (alpha_{t-1} - alpha_t) / (1 - alpha_t): the weight in the loss of a masked token at
-/// time `t` (from 1), and the probability that it is unmasked in the step to t - 1. (The document's
-/// formula lacks a minus sign.)
-pub fn lambda(t: usize, timesteps: usize) -> f64 {
-    (alpha(t - 1, timesteps) - alpha(t, timesteps)) / (1.0 - alpha(t, timesteps))
+/// lambda_t = (alpha_{t-1} - alpha_t) / (1 - alpha_t) = 1 / t: the weight in the loss of a masked
+/// token at time `t` (from 1), and the probability that it is unmasked in the step to t - 1. (The
+/// document's formula lacks a minus sign.)
+pub fn lambda(t: usize) -> f64 {
+    1.0 / t as f64
 }
 
 /// The loss of the document's Algorithm 1, averaged over sequences: minus lambda_t times the sum,
@@ -222,7 +209,7 @@ impl DiffusionNetwork {
     /// Sorts `moves`, the legal moves of `board`: first the sampled move, then the others by their
     /// logits in the step that sampled it.
     pub fn sample(&self, board: &Board, moves: &[Move]) -> Result<Vec<Move>> {
-        let DiffusionConfig { horizon, timesteps, oriented, .. } = self.config();
+        let DiffusionConfig { horizon, timesteps, oriented, .. } = self.config;
         let view = viewer(board, oriented);
         let number = |mv: Move| move_index(board, mv, view);
         let mut states = state_tokens(board, view).to_vec();
@@ -241,7 +228,7 @@ impl DiffusionNetwork {
                 ranked.sort_by(|&a, &b| logits[number(b)].total_cmp(&logits[number(a)]));
                 likeliest[0] = ranked.first().map_or(MASKED_ACTION, |&mv| number(mv) as u32);
             }
-            let chance = lambda(t, timesteps);
+            let chance = lambda(t);
             uncover(&mut actions, MASKED_ACTION, &likeliest, chance, &mut rng);
             if let Some(of_states) = of_states {
                 let likeliest = of_states.squeeze(0)?.argmax(D::Minus1)?.to_vec1::<u32>()?;
@@ -261,7 +248,6 @@ fn uncover(tokens: &mut [u32], mask: u32, likeliest: &[u32], chance: f64, rng: &
     }
 }
 
-/// The planner that plays with these weights on a device.
 pub fn planner(weights: &RivalWeights, device: &Device) -> Result<Box<dyn Planner>> {
     let network = DiffusionNetwork::new(weights.config()?, &weights.parameters(device)?)?;
     Ok(Box::new(MoveRanking(network)))
@@ -272,7 +258,7 @@ impl RanksMoves for DiffusionNetwork {
         let moves = self.sample(root.board(), moves)?;
         // The network predicts a move and no value.
         let moves = moves.into_iter().map(|mv| (mv, Value::DRAW)).collect();
-        Ok(Ranking { moves, nodes: self.config().timesteps as u64 })
+        Ok(Ranking { moves, nodes: self.config.timesteps as u64 })
     }
 }
 
@@ -281,23 +267,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lambda_is_one_over_t_for_a_line() {
-        for t in 1..=8 {
-            assert!((lambda(t, 8) - 1.0 / t as f64).abs() < 1e-12, "{t}");
-        }
-        // At time 1 all masked tokens are unmasked, so none is left at time 0.
-        assert_eq!(lambda(1, 8), 1.0);
-        assert_eq!((alpha(0, 8), alpha(8, 8)), (1.0, 0.0));
-    }
-
-    #[test]
     fn the_loss_is_the_formulas_on_two_tokens() -> Result<()> {
         let device = &Device::Cpu;
         // Probabilities 1/2 and 1/4 at t = 2 of 4 with both masked; 1/8 and 1 at t = 4 with the
         // first masked.
         let truths = Tensor::new(&[[0.5f32, 0.25], [0.125, 1.0]], device)?.log()?;
         let masked = Tensor::new(&[[1f32, 1.0], [1.0, 0.0]], device)?;
-        let lambdas = [lambda(2, 4) as f32, lambda(4, 4) as f32];
+        let lambdas = [lambda(2) as f32, lambda(4) as f32];
         let found = loss(&truths, &masked, &Tensor::new(&lambdas, device)?)?.to_scalar::<f32>()?;
         // By hand: (1/2 (ln 2 + ln 4) + 1/4 ln 8) / 2 = (3/2 ln 2 + 3/4 ln 2) / 2 = 9/8 ln 2.
         assert!((found - 1.125 * 2f32.ln()).abs() < 1e-6, "{found}");

@@ -29,7 +29,6 @@ const SMALL: (DiffusionConfig, Plan) = (
     Plan { batch: 32, steps: 9_000, learning_rate: 1e-3, weight_decay: 0.01, clip: Some(1.0) },
 );
 
-/// Trains the network and writes its weights.
 pub fn train(options: &TrainOptions) -> Result<()> {
     let lesson = Lesson::read("diffusion", options, DOCUMENT, SMALL)?;
     let config = lesson.config;
@@ -61,17 +60,6 @@ struct DiffusionLearner<'a> {
     held_out: Sequences<'a>,
 }
 
-/// The original sequences, with masks of their noised tokens.
-struct Noised {
-    states: Tensor,
-    actions: Tensor,
-    masked_states: Tensor,
-    masked_actions: Tensor,
-    /// [`ILLEGAL`] for the first action's illegal moves, 0 for all others.
-    illegal: Tensor,
-    lambdas: Tensor,
-}
-
 /// The weight in the loss of a token of a state; that of an action is 1. A state has 77 tokens, and
 /// most of them are equal to those of the state before.
 const STATE_WEIGHT: f64 = 0.1;
@@ -80,17 +68,18 @@ const STATE_WEIGHT: f64 = 0.1;
 const ILLEGAL: f32 = -1e9;
 
 impl DiffusionLearner<'_> {
-    /// The tokens of sequences. Each sequence is noised to a random time.
-    fn noised(
+    /// The loss of sequences, each of which is noised to a random time.
+    fn loss_of(
         &self,
         sequences: &Sequences<'_>,
         starts: &[u32],
         rng: &mut impl Rng,
-    ) -> Result<Noised> {
-        let DiffusionConfig { horizon, timesteps, oriented, .. } = self.network.config();
+    ) -> Result<Tensor> {
+        let DiffusionConfig { horizon, timesteps, oriented, .. } = self.network.config;
         let (mut states, mut actions) = (Vec::new(), Vec::new());
         let (mut masked_states, mut masked_actions) = (Vec::new(), Vec::new());
         let mut lambdas = Vec::new();
+        // For the first action's illegal moves `ILLEGAL`, 0 for all others.
         let mut illegal = vec![0.0; starts.len() * horizon * ACTION_TOKENS];
         for (&start, illegal) in starts.iter().zip(illegal.chunks_mut(horizon * ACTION_TOKENS)) {
             let t = rng.random_range(1..=timesteps);
@@ -108,35 +97,27 @@ impl DiffusionLearner<'_> {
                 actions.push(move_index(&study.board, study.best().0, view) as u32);
                 masked_actions.push(is_masked(false));
             }
-            lambdas.push(lambda(t, timesteps) as f32);
+            lambdas.push(lambda(t) as f32);
         }
         let (count, device) = (starts.len(), self.network.device());
-        Ok(Noised {
-            states: Tensor::from_vec(states, (count, horizon, STATE), device)?,
-            actions: Tensor::from_vec(actions, (count, horizon), device)?,
-            masked_states: Tensor::from_vec(masked_states, (count, horizon, STATE), device)?,
-            masked_actions: Tensor::from_vec(masked_actions, (count, horizon), device)?,
-            illegal: Tensor::from_vec(illegal, (count, horizon, ACTION_TOKENS), device)?,
-            lambdas: Tensor::from_vec(lambdas, count, device)?,
-        })
-    }
-
-    fn loss_of(&self, noised: &Noised) -> Result<Tensor> {
-        let Noised { states, actions, masked_states, masked_actions, illegal, lambdas } = noised;
+        let states = Tensor::from_vec(states, (count, horizon, STATE), device)?;
+        let actions = Tensor::from_vec(actions, (count, horizon), device)?;
+        let masked_states = Tensor::from_vec(masked_states, (count, horizon, STATE), device)?;
+        let masked_actions = Tensor::from_vec(masked_actions, (count, horizon), device)?;
+        let illegal = Tensor::from_vec(illegal, (count, horizon, ACTION_TOKENS), device)?;
+        let lambdas = Tensor::from_vec(lambdas, count, device)?;
         let (of_states, of_actions) = self.network.forward(
-            &hidden(states, masked_states, MASKED_STATE)?,
-            &hidden(actions, masked_actions, MASKED_ACTION)?,
+            &hidden(&states, &masked_states, MASKED_STATE)?,
+            &hidden(&actions, &masked_actions, MASKED_ACTION)?,
         )?;
         let (mut truths, mut masked) =
-            (vec![truths(&(of_actions + illegal)?, actions)?], vec![masked_actions.clone()]);
+            (vec![truths(&(of_actions + illegal)?, &actions)?], vec![masked_actions]);
         if let Some(of_states) = of_states {
-            let later = |tensor: &Tensor| {
-                tensor.narrow(1, 1, self.network.config().horizon - 1)?.flatten_from(1)
-            };
-            truths.push(self::truths(&of_states, &later(states)?)?);
-            masked.push((later(masked_states)? * STATE_WEIGHT)?);
+            let later = |tensor: &Tensor| tensor.narrow(1, 1, horizon - 1)?.flatten_from(1);
+            truths.push(self::truths(&of_states, &later(&states)?)?);
+            masked.push((later(&masked_states)? * STATE_WEIGHT)?);
         }
-        Ok(loss(&Tensor::cat(&truths, 1)?, &Tensor::cat(&masked, 1)?, lambdas)?)
+        Ok(loss(&Tensor::cat(&truths, 1)?, &Tensor::cat(&masked, 1)?, &lambdas)?)
     }
 }
 
@@ -171,7 +152,7 @@ impl Learner<DiffusionConfig> for DiffusionLearner<'_> {
         let starts = &self.training.starts;
         let mut start = |_| starts[step.rng.random_range(0..starts.len())];
         let starts: Vec<u32> = (0..step.lesson.plan.batch).map(&mut start).collect();
-        self.loss_of(&self.noised(&self.training, &starts, &mut step.rng)?)
+        self.loss_of(&self.training, &starts, &mut step.rng)
     }
 
     fn measure(&mut self, _lesson: &Lesson<DiffusionConfig>) -> Result<Metrics> {
@@ -180,8 +161,8 @@ impl Learner<DiffusionConfig> for DiffusionLearner<'_> {
         let starts = spread(&self.held_out.starts, MEASURED);
         let mut sum = 0.0;
         for starts in starts.chunks(50) {
-            let noised = self.noised(&self.held_out, starts, &mut rng)?;
-            sum += f64::from(self.loss_of(&noised)?.to_scalar::<f32>()?) * starts.len() as f64;
+            let loss = self.loss_of(&self.held_out, starts, &mut rng)?.to_scalar::<f32>()?;
+            sum += f64::from(loss) * starts.len() as f64;
         }
         let sampled = spread(&self.held_out.starts, SAMPLED);
         let mut right = 0;
@@ -217,7 +198,6 @@ pub struct Sequences<'a> {
 }
 
 impl<'a> Sequences<'a> {
-    /// Sequences of `horizon` states and `horizon` actions.
     pub fn new(studies: &'a [Study], horizon: usize) -> Self {
         let following = |(place, study): (usize, &Study)| {
             let after = board_after(&study.board, study.best().0);

@@ -16,7 +16,6 @@ use super::{Linear, linear};
 /// Number of boards whose neighbourhoods are gathered at a time.
 const BOARDS: usize = 4;
 
-/// Number of squares in a neighbourhood.
 const NEIGHBOURS: usize = 9;
 
 /// The index of a neighbour outside the board.
@@ -54,7 +53,6 @@ pub fn board_convolution(
     Ok(BoardConvolution(linear(NEIGHBOURS * inputs, outputs, vb)?))
 }
 
-/// A convolution initialised to zero.
 fn silent_board_convolution(
     inputs: usize,
     outputs: usize,
@@ -65,7 +63,6 @@ fn silent_board_convolution(
 }
 
 impl BoardConvolution {
-    /// The device of the parameters.
     pub fn device(&self) -> &Device {
         self.0.weight.device()
     }
@@ -197,13 +194,10 @@ impl CustomOp3 for Convolution {
     }
 }
 
-/// Sizes of a tower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TowerConfig {
-    /// Number of residual blocks.
     pub blocks: usize,
-    /// Channels of each block.
     pub channels: usize,
     /// Whether the inputs, moves and values are those of the side to move, instead of White's.
     #[serde(default)]
@@ -232,7 +226,6 @@ impl ResidualTower {
         })
     }
 
-    /// The device of the parameters.
     pub fn device(&self) -> &Device {
         self.first.device()
     }

@@ -10,7 +10,7 @@ use candle_nn::ops::log_softmax;
 use candle_nn::{Init, VarBuilder, init};
 use cozy_chess::{Board, Move, Square};
 
-use crate::board::{MOVES, move_index, viewer};
+use crate::board::{move_index, viewer};
 pub use convolution::{BoardConvolution, ResidualTower, TowerConfig, board_convolution};
 
 /// Maps rows of inputs to rows of outputs. The gradient of the bias is a matrix product: candle's
@@ -44,7 +44,6 @@ impl Module for Linear {
     }
 }
 
-/// Clips each value to [0, 1].
 pub fn clipped_relu(x: &Tensor) -> Result<Tensor> {
     match x.device().is_cpu() {
         true => x.contiguous()?.apply_op1(ClippedRelu),
@@ -73,15 +72,9 @@ impl CustomOp1 for ClippedRelu {
     }
 }
 
-/// Maps boards x 64 x channels to logits of all moves: for each square one for each move type.
-pub fn policy_head(channels: usize, vb: &VarBuilder<'_>) -> Result<Linear> {
-    linear(channels, MOVES / Square::NUM, vb)
-}
-
 /// Channels for each square in the value head.
 const VALUE_CHANNELS: usize = 8;
 
-/// Neurons of the value head's hidden layer.
 const VALUE_HIDDEN: usize = 128;
 
 /// The value of positions for White, in [-1, 1].
@@ -93,7 +86,6 @@ pub struct ValueHead {
 }
 
 impl ValueHead {
-    /// A head on `channels` channels.
     pub fn new(channels: usize, vb: &VarBuilder<'_>) -> Result<Self> {
         Ok(Self {
             squares: linear(channels, VALUE_CHANNELS, &vb.pp("squares"))?,
@@ -202,6 +194,7 @@ mod tests {
     use candle_core::Var;
 
     use super::*;
+    use crate::board::MOVES;
 
     #[test]
     fn values_and_gradients_equal_those_of_candles_layer() -> Result<()> {

@@ -25,7 +25,6 @@ use crate::value::value_metrics;
 pub use quantised::planner;
 use quantised::quantise;
 
-/// Sizes of the network.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NnueConfig {
@@ -61,7 +60,6 @@ impl NnueNetwork {
         })
     }
 
-    /// The logits of positions.
     pub fn logits<'a>(
         &self,
         boards: impl ExactSizeIterator<Item = &'a Board>,
@@ -94,7 +92,6 @@ fn selected_sums(table: &Tensor, bias: &Tensor, bags: &Bags) -> candle_core::Res
 /// Number of piece kinds: five for each side.
 const KINDS: usize = 10;
 
-/// Number of features of a side.
 pub const FEATURES: usize = Square::NUM * Square::NUM * KINDS;
 
 /// The kinds of one side's pieces, in the order of their indices.
@@ -109,7 +106,6 @@ pub struct View {
 }
 
 impl View {
-    /// The perspective of `side` on a board.
     pub fn of(board: &Board, side: Color) -> Self {
         Self { side, king: board.king(side).relative_to(side) as usize }
     }
@@ -159,7 +155,6 @@ const SMALL: (NnueConfig, Plan) = (
     Plan { batch: 16_384, steps: 2_400, learning_rate: 2e-3, weight_decay: 0.0, clip: None },
 );
 
-/// Trains the network and writes its quantised weights.
 pub fn train(options: &TrainOptions) -> Result<()> {
     let mut lesson = Lesson::read("nnue", options, DOCUMENT, SMALL)?;
     lesson.finish = quantise;
@@ -217,15 +212,6 @@ mod tests {
         // (48) kind 5.
         let [queen, pawn] = [(4 * 64 + 3) * 10 + 4, (4 * 64 + 48) * 10 + 5];
         assert_eq!(features(fen, Color::Black), [queen, pawn]);
-    }
-
-    #[test]
-    fn a_mirrored_position_is_the_same_to_the_other_side() {
-        // The document's example: e1 and a2 seen by White are e8 and a7 seen by Black.
-        let white = features("4k3/5n2/8/8/8/8/P7/R3K3 w Q - 0 1", Color::White);
-        let black = features("r3k3/p7/8/8/8/8/5N2/4K3 b q - 0 1", Color::Black);
-        assert_eq!(white, black);
-        assert!(white.iter().all(|&feature| feature < FEATURES));
     }
 
     #[test]

@@ -24,10 +24,8 @@ const ADDENDS: f32 = 31.0;
 /// The largest scale of the table; a finer one does not improve play.
 const FINEST_TABLE: f32 = 1024.0;
 
-/// Names of the layers after the first.
 const LAYERS: [&str; 3] = ["first", "second", "value"];
 
-/// Quantises a trained network.
 pub fn quantise(weights: RivalWeights) -> Result<RivalWeights> {
     let mut integers = HashMap::new();
     let [table, bias] = [weights.tensor("half.weight")?, weights.tensor("half.bias")?];
@@ -61,7 +59,6 @@ fn largest(tensor: &Tensor) -> Result<f32> {
     Ok(tensor.abs()?.max_all()?.to_scalar::<f32>()?.max(f32::MIN_POSITIVE))
 }
 
-/// The quantised network.
 struct QuantisedNnue {
     /// Neurons of the first layer for each side.
     half: usize,
@@ -127,7 +124,6 @@ impl QuantisedNnue {
         })
     }
 
-    /// The row of a feature.
     fn row(&self, feature: usize) -> &[i16] {
         &self.table[feature * self.half..][..self.half]
     }
@@ -195,13 +191,11 @@ struct Accumulators {
 }
 
 impl Accumulators {
-    /// The sums of a board, computed from scratch.
     fn of(board: &Board, network: &QuantisedNnue) -> Self {
         let sums = Color::ALL.map(|side| fresh_sums(board, side, network));
         Self { board: board.clone(), sums }
     }
 
-    /// Replaces the board and updates the sums.
     fn update(&mut self, after: &Board, network: &QuantisedNnue) {
         for (side, sums) in Color::ALL.into_iter().zip(&mut self.sums) {
             if self.board.king(side) != after.king(side) {
@@ -224,7 +218,6 @@ impl Accumulators {
         self.board = after.clone();
     }
 
-    /// The win probability of the side to move.
     fn win_probability(&self, network: &QuantisedNnue) -> f32 {
         let own = self.board.side_to_move();
         network.win_probability(&self.sums[own as usize], &self.sums[!own as usize])
@@ -237,7 +230,6 @@ fn fresh_sums(board: &Board, side: Color, network: &QuantisedNnue) -> Vec<i16> {
     sums
 }
 
-/// The planner that plays with these weights and remembers `remembered` positions.
 pub fn planner(weights: &RivalWeights, remembered: usize) -> Result<Box<dyn Planner>> {
     let network = Arc::new(QuantisedNnue::new(weights)?);
     let last = Accumulators::of(&Board::startpos(), &network);

@@ -6,8 +6,6 @@
 //! numbers of the board and the move. The planes are the same for all moves of a board, so they are
 //! computed once. The network does not learn to distinguish moves from a move's two numbers alone.
 //! With `squares`, the dense layer also gets the convolutions' outputs on the move's two squares.
-//!
-//! The inputs of the network, and the rewards of moves, too.
 
 mod training;
 
@@ -20,19 +18,16 @@ use candle_nn::{BatchNorm, BatchNormConfig, VarBuilder, batch_norm};
 use cozy_chess::{BitBoard, Board, Color, GameStatus, Move, Piece, Square, get_king_moves};
 use serde::{Deserialize, Serialize};
 
-use crate::board::move_count;
+use crate::board::{bit, castling, move_count};
 use crate::move_ranking::{MoveRanking, Ranking, RanksMoves};
 use crate::network::{BoardConvolution, Linear, board_convolution, linear};
 use crate::weights::RivalWeights;
 pub use training::train;
 
-/// Sizes of the network.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QConfig {
-    /// Channels of the three convolutions.
     pub channels: [usize; 3],
-    /// Neurons of the dense layer.
     pub hidden: usize,
     /// Whether the dense layer gets the convolutions' outputs on the squares of a move.
     pub squares: bool,
@@ -44,7 +39,6 @@ pub struct QConfig {
     pub rewards: bool,
 }
 
-/// Maps positions and moves to values.
 pub struct QNetwork {
     blocks: Vec<(BoardConvolution, BatchNorm)>,
     /// The part of the dense layer that is the same for all moves of a board.
@@ -137,7 +131,6 @@ impl QNetwork {
         Ok(values)
     }
 
-    /// The values of all legal moves of each board.
     pub fn legal_values(&self, boards: &[&Board]) -> candle_core::Result<Vec<Vec<(Move, f32)>>> {
         let legal: Vec<Vec<Move>> = boards.iter().map(|board| legal_moves(board)).collect();
         let all = legal.iter().enumerate();
@@ -157,7 +150,6 @@ pub fn largest(values: &[(Move, f32)]) -> Option<(Move, f32)> {
     values.iter().copied().reduce(|best, next| if next.1 > best.1 { next } else { best })
 }
 
-/// The planner that plays with these weights on a device.
 pub fn planner(weights: &RivalWeights, device: &Device) -> Result<Box<dyn Planner>> {
     let network = QNetwork::new(weights.config()?, &weights.parameters(device)?)?;
     Ok(Box::new(MoveRanking(network)))
@@ -180,13 +172,11 @@ impl RanksMoves for QNetwork {
     }
 }
 
-/// Number of planes of a board.
 pub const PLANES: usize = 14;
 
 /// Numbers of a board beside the planes.
 pub const STATE: usize = 7;
 
-/// Numbers of a move.
 pub const ACTION: usize = 2;
 
 /// The first of the two planes of attacked squares, White's and Black's.
@@ -219,15 +209,10 @@ pub fn states<'a>(
                 }
             }
         }
-        let [white, black] = [Color::White, Color::Black].map(|color| board.castle_rights(color));
-        let is = |condition: bool| f32::from(u8::from(condition));
+        numbers.extend(castling(board, Color::White));
         numbers.extend([
-            is(white.short.is_some()),
-            is(white.long.is_some()),
-            is(black.short.is_some()),
-            is(black.long.is_some()),
-            is(board.side_to_move() == Color::White),
-            is(!board.checkers().is_empty()),
+            bit(board.side_to_move() == Color::White),
+            bit(!board.checkers().is_empty()),
             f32::from(board.fullmove_number()) / LONG_GAME,
         ]);
     }
@@ -259,10 +244,8 @@ const KING_SAFETY: f32 = 0.005;
 /// For each legal reply of the opponent.
 const MOBILITY_PENALTY: f32 = 0.003;
 
-/// For repeating a position.
 const REPETITION_PENALTY: f32 = 0.1;
 
-/// For giving mate.
 const MATE: f32 = 1.0;
 
 /// The reward of the side that plays `mv`, except for repeating a position ([`repetition`]).

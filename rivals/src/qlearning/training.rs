@@ -72,7 +72,6 @@ fn in_copy(name: &str) -> String {
     format!("copy.{name}")
 }
 
-/// Trains the network and writes its weights.
 pub fn train(options: &TrainOptions) -> Result<()> {
     let lesson = Lesson::read("qlearning", options, DOCUMENT, SMALL)?;
     let network = QNetwork::new(lesson.config, &lesson.vb())?;
@@ -120,28 +119,21 @@ impl QLearner {
         Ok(())
     }
 
-    /// The target values of transitions, computed with `network`.
-    fn targets(network: &QNetwork, transitions: &[&Transition]) -> Result<Vec<f32>> {
+    /// The values of transitions minus their targets, which `judge` computes.
+    fn errors(&self, transitions: &[&Transition], judge: &QNetwork, train: bool) -> Result<Tensor> {
         let afters: Vec<Board> = transitions.iter().filter_map(|t| t.after()).collect();
-        let mut best = network.legal_values(&afters.iter().collect::<Vec<_>>())?.into_iter();
+        let mut best = judge.legal_values(&afters.iter().collect::<Vec<_>>())?.into_iter();
         let mut target = |transition: &&Transition| {
             let next = if transition.is_last { None } else { best.next() };
             let best = next.and_then(|values| largest(&values)).map_or(0.0, |(_, value)| value);
             transition.reward - GAMMA * best
         };
-        Ok(transitions.iter().map(&mut target).collect())
-    }
-
-    /// Mean squared difference of values and targets on the held-out transitions.
-    fn held_out_error(&self) -> Result<f64> {
-        let transitions: Vec<_> = self.held_out.iter().collect();
-        let targets = Self::targets(&self.network, &transitions)?;
+        let targets: Vec<f32> = transitions.iter().map(&mut target).collect();
         let moves: Vec<_> = transitions.iter().map(|t| t.mv).enumerate().collect();
         let boards: Vec<_> = transitions.iter().map(|t| &t.board).collect();
-        let values = self.network.values(&boards, &moves, false)?.to_vec1::<f32>()?;
-        let squares =
-            values.iter().zip(targets).map(|(value, target)| f64::from(value - target).powi(2));
-        Ok(squares.sum::<f64>() / transitions.len() as f64)
+        let values = self.network.values(&boards, &moves, train)?;
+        let targets = Tensor::from_vec(targets, boards.len(), values.device())?;
+        Ok((values - targets)?)
     }
 }
 
@@ -155,24 +147,20 @@ impl Learner<QConfig> for QLearner {
     fn loss(&mut self, step: &mut TrainingStep<'_, QConfig>) -> Result<Tensor> {
         let TrainingStep { lesson, index, rng } = step;
         let progress = *index as f64 / lesson.plan.steps as f64;
-        let ahead = if self.replay.len() == 0 { MOVES_AHEAD } else { 0 };
+        let ahead = if self.replay.items.is_empty() { MOVES_AHEAD } else { 0 };
         for _ in 0..=ahead {
             for transition in self.games.play(&self.network, epsilon(progress), rng)? {
                 self.replay.push(transition)?;
             }
         }
-        ensure!(self.replay.len() > 0, "no game has ended");
+        ensure!(!self.replay.items.is_empty(), "no game has ended");
         if index.is_multiple_of(SYNC_INTERVAL) || ahead > 0 {
             self.sync()?;
         }
         let drawn = self.replay.draw(lesson.plan.batch, progress, rng);
-        let transitions: Vec<_> = drawn.iter().map(|drawn| self.replay.get(drawn.place)).collect();
-        let targets = Self::targets(&self.target, &transitions)?;
-        let moves: Vec<_> = transitions.iter().map(|t| t.mv).enumerate().collect();
-        let boards: Vec<_> = transitions.iter().map(|t| &t.board).collect();
-        let values = self.network.values(&boards, &moves, true)?;
-        let targets = Tensor::from_vec(targets, drawn.len(), values.device())?;
-        let errors = (values - targets)?;
+        let transitions: Vec<_> =
+            drawn.iter().map(|drawn| &self.replay.items[drawn.place]).collect();
+        let errors = self.errors(&transitions, &self.target, true)?;
         self.replay.update(&drawn, &errors.to_vec1::<f32>()?)?;
         let weights = drawn.iter().map(|drawn| drawn.weight).collect();
         let weights = Tensor::from_vec(weights, drawn.len(), errors.device())?;
@@ -203,9 +191,12 @@ impl Learner<QConfig> for QLearner {
                 labels.push(p);
             }
         }
+        let transitions: Vec<_> = self.held_out.iter().collect();
+        let errors = self.errors(&transitions, &self.network, false)?.to_vec1::<f32>()?;
+        let squares = errors.iter().map(|&error| f64::from(error).powi(2)).sum::<f64>();
         let count = boards.len() as f64;
         Ok(vec![
-            ("td_error", self.held_out_error()?),
+            ("td_error", squares / errors.len() as f64),
             ("lost_a_move", lost / count),
             ("best_labelled_move", right / count),
             ("tau", kendall_tau_b(&found, &labels)),
@@ -232,7 +223,6 @@ impl Learner<QConfig> for QLearner {
     }
 }
 
-/// Number of games played in parallel.
 const GAMES: usize = 32;
 
 /// Plies after which a game is declared drawn.
@@ -244,7 +234,6 @@ struct Transition {
     /// The position before the move.
     #[serde(with = "as_text")]
     board: Board,
-    /// The move.
     #[serde(with = "as_text")]
     mv: Move,
     /// Its reward, including the game's outcome.
@@ -261,7 +250,6 @@ impl Transition {
     }
 }
 
-/// The running games.
 #[derive(Serialize, Deserialize)]
 struct SelfPlay {
     games: Vec<RunningGame>,
@@ -300,7 +288,6 @@ impl TryFrom<Vec<Transition>> for RunningGame {
 }
 
 impl SelfPlay {
-    /// Games from the starting position.
     fn new() -> Self {
         Self { games: (0..GAMES).map(|_| RunningGame::default()).collect(), episodes: 0 }
     }
@@ -384,7 +371,6 @@ const ALPHA: f32 = 0.6;
 /// The initial exponent of the weights; it rises to 1 at the end.
 const BETA: f64 = 0.4;
 
-/// The smallest priority.
 const LEAST_PRIORITY: f32 = 1e-5;
 
 /// The share of an item of priority 1. Shares are integers, so that sums do not depend on the order
@@ -406,7 +392,6 @@ struct Replay<T> {
 /// restores exactly.
 type ReplayState<T> = (Vec<T>, Vec<u64>, usize, f64);
 
-/// A drawn item.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Drawn {
     /// Its index in the buffer.
@@ -416,20 +401,9 @@ struct Drawn {
 }
 
 impl<T> Replay<T> {
-    /// An empty buffer for `capacity` items.
     fn new(capacity: usize) -> Result<Self> {
         let shares = WeightedTreeIndex::new([] as [u64; 0])?;
         Ok(Self { items: Vec::new(), shares, capacity, oldest: 0, largest: 1.0 })
-    }
-
-    /// Number of items.
-    fn len(&self) -> usize {
-        self.items.len()
-    }
-
-    /// The item at an index.
-    fn get(&self, place: usize) -> &T {
-        &self.items[place]
     }
 
     /// Adds an item, with the largest priority so far so that it is drawn soon.
@@ -450,10 +424,11 @@ impl<T> Replay<T> {
     /// of the run in [0, 1].
     fn draw(&self, count: usize, progress: f64, rng: &mut impl Rng) -> Vec<Drawn> {
         let beta = BETA + (1.0 - BETA) * progress;
-        let all = (0..self.len()).map(|place| self.shares.get(place)).sum::<u64>() as f64;
+        let size = self.items.len();
+        let all = (0..size).map(|place| self.shares.get(place)).sum::<u64>() as f64;
         let weight = |place: usize| {
             let chance = self.shares.get(place) as f64 / all;
-            (self.len() as f64 * chance).powf(-beta)
+            (size as f64 * chance).powf(-beta)
         };
         let places: Vec<usize> = (0..count).map(|_| self.shares.sample(rng)).collect();
         let largest = places.iter().map(|&place| weight(place)).fold(f64::MIN_POSITIVE, f64::max);
@@ -461,7 +436,6 @@ impl<T> Replay<T> {
         places.into_iter().map(drawn).collect()
     }
 
-    /// Sets the priorities of drawn items to their new errors.
     fn update(&mut self, drawn: &[Drawn], errors: &[f32]) -> Result<()> {
         for (drawn, error) in drawn.iter().zip(errors) {
             let priority = error.abs().max(LEAST_PRIORITY);
@@ -473,13 +447,11 @@ impl<T> Replay<T> {
 }
 
 impl<T: Clone> Replay<T> {
-    /// The state to store in a checkpoint.
     fn state(&self) -> ReplayState<T> {
-        let shares = (0..self.len()).map(|place| self.shares.get(place)).collect();
+        let shares = (0..self.items.len()).map(|place| self.shares.get(place)).collect();
         (self.items.clone(), shares, self.oldest, self.largest.into())
     }
 
-    /// Restores a state from [`Self::state`].
     fn restore(&mut self, (items, shares, oldest, largest): ReplayState<T>) -> Result<()> {
         ensure!(
             items.len() == shares.len()
@@ -518,7 +490,7 @@ mod tests {
             replay.push(item)?;
         }
         // The two oldest items were overwritten.
-        assert_eq!((0..4).map(|place| *replay.get(place)).collect::<Vec<_>>(), [4, 5, 2, 3]);
+        assert_eq!(replay.items, [4, 5, 2, 3]);
         let all: Vec<Drawn> = (0..4).map(|place| Drawn { place, weight: 1.0 }).collect();
         let errors = [1.0, -0.5, 0.1, 0.0];
         replay.update(&all, &errors)?;

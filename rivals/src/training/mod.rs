@@ -20,6 +20,7 @@ use candle_core::{DType, Device, Tensor, Var};
 use candle_nn::{VarBuilder, VarMap};
 use clap::{Args, ValueEnum};
 use rand::SeedableRng;
+use rand::seq::IndexedRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -29,7 +30,6 @@ use crate::studies::{Studies, Study};
 use crate::weights::{Metadata, RivalWeights, check_sizes};
 pub use first_parameters::first_parameters;
 
-/// Most examples in a step.
 const MOST_EXAMPLES: i64 = 16_384;
 
 /// Sizes and plan of a rival.
@@ -83,44 +83,12 @@ pub struct TrainOptions {
 }
 
 impl TrainOptions {
-    /// The checkpoint from which an interrupted run resumes.
     pub fn checkpoint(&self) -> PathBuf {
         self.out.with_extension("checkpoint")
     }
 
-    /// The log of held-out metrics.
     pub fn log(&self) -> PathBuf {
         self.out.with_extension("jsonl")
-    }
-
-    /// Claims the run's files for this process before the data are read, so that a conflict is
-    /// reported at once.
-    pub fn claim(&self) -> Result<Vec<Claim>> {
-        let inputs: Vec<&Path> = self.data.iter().map(PathBuf::as_path).collect();
-        claim_all(&[&self.out, &self.checkpoint(), &self.log()], &inputs)
-    }
-
-    /// The sizes and the optimisation schedule: those of the preset, with the overrides applied.
-    pub fn sizes_and_plan<T: Serialize + DeserializeOwned>(
-        &self,
-        document: (T, Plan),
-        small: (T, Plan),
-    ) -> Result<(T, Plan)> {
-        let (sizes, plan) = match self.preset {
-            Preset::Document => document,
-            Preset::Small => small,
-        };
-        let mut config = serde_json::to_value(sizes)?;
-        let named = config.as_object_mut().context("sizes have names")?;
-        named.extend(self.sizes.iter().cloned());
-        check_sizes("--size", &config)?;
-        let plan = Plan {
-            batch: self.batch.map_or(plan.batch, usize::from),
-            steps: self.steps.unwrap_or(plan.steps).max(1),
-            learning_rate: self.learning_rate.unwrap_or(plan.learning_rate),
-            ..plan
-        };
-        Ok((serde_json::from_value(config).context("--size")?, plan))
     }
 }
 
@@ -131,16 +99,12 @@ fn size(text: &str) -> Result<(String, Value)> {
     pair.ok_or_else(|| anyhow!("expected NAME=VALUE, found '{text}'"))
 }
 
-/// The optimisation schedule.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Number of examples in a step.
     pub batch: usize,
-    /// Number of optimiser steps.
     pub steps: u64,
-    /// The peak learning rate.
     pub learning_rate: f64,
-    /// AdamW's weight decay.
     pub weight_decay: f64,
     /// The largest gradient norm; longer gradients are scaled down to it.
     pub clip: Option<f64>,
@@ -208,10 +172,8 @@ pub fn train<C: Serialize + DeserializeOwned>(
     }
 }
 
-/// Named numbers.
 pub type Metrics = Vec<(&'static str, f64)>;
 
-/// A model that learns a lesson.
 pub trait Learner<C> {
     /// The loss of a step, on the examples that it draws.
     fn loss(&mut self, step: &mut TrainingStep<'_, C>) -> Result<Tensor>;
@@ -230,38 +192,29 @@ pub trait Learner<C> {
     }
 }
 
-/// A step of a training run.
 pub struct TrainingStep<'a, C> {
-    /// The run.
     pub lesson: &'a Lesson<C>,
     /// The number of the step, from 0.
     pub index: u64,
-    /// Draws the examples.
     pub rng: Xoshiro256PlusPlus,
 }
 
 impl<'a, C> TrainingStep<'a, C> {
     /// `count` random studies from the training set.
     pub fn sample(&mut self, count: usize) -> Vec<&'a Study> {
-        self.lesson.studies.sample(count, &mut self.rng)
+        let studies = &self.lesson.studies.training;
+        (0..count).filter_map(|_| studies.choose(&mut self.rng)).collect()
     }
 }
 
 /// The configuration, data and parameters of a training run.
 pub struct Lesson<C> {
-    /// The rival's name.
     rival: &'static str,
-    /// The sizes of its networks.
     pub config: C,
-    /// The optimisation schedule.
     pub plan: Plan,
-    /// The data.
     pub studies: Studies,
-    /// The device of the networks.
     pub device: Device,
-    /// The trained parameters.
     pub parameters: VarMap,
-    /// The seed of the initial parameters and of the sampling of examples.
     pub seed: u64,
     /// Converts the trained parameters to the form used in play.
     pub finish: fn(RivalWeights) -> Result<RivalWeights>,
@@ -270,17 +223,33 @@ pub struct Lesson<C> {
 }
 
 impl<C: Serialize + DeserializeOwned> Lesson<C> {
-    /// Reads the data and chooses sizes and plan from the options, the document's values and those
-    /// of the small preset.
+    /// Reads the data. Sizes and plan are those of the preset, `document` or `small`, with the
+    /// overrides of the options applied.
     pub fn read(
         rival: &'static str,
         options: &TrainOptions,
         document: (C, Plan),
         small: (C, Plan),
     ) -> Result<Self> {
-        let (config, plan) = options.sizes_and_plan(document, small)?;
+        let (sizes, plan) = match options.preset {
+            Preset::Document => document,
+            Preset::Small => small,
+        };
+        let mut config = serde_json::to_value(sizes)?;
+        let named = config.as_object_mut().context("sizes have names")?;
+        named.extend(options.sizes.iter().cloned());
+        check_sizes("--size", &config)?;
+        let plan = Plan {
+            batch: options.batch.map_or(plan.batch, usize::from),
+            steps: options.steps.unwrap_or(plan.steps).max(1),
+            learning_rate: options.learning_rate.unwrap_or(plan.learning_rate),
+            ..plan
+        };
+        let config = serde_json::from_value(config).context("--size")?;
         let device = options.device.device().context("--device")?;
-        let _claims = options.claim()?;
+        // Before the data are read, so that a conflict is reported at once.
+        let inputs: Vec<&Path> = options.data.iter().map(PathBuf::as_path).collect();
+        let _claims = claim_all(&[&options.out, &options.checkpoint(), &options.log()], &inputs)?;
         Ok(Self {
             rival,
             config,
@@ -294,7 +263,6 @@ impl<C: Serialize + DeserializeOwned> Lesson<C> {
         })
     }
 
-    /// The builder from which networks take their parameters.
     pub fn vb(&self) -> VarBuilder<'static> {
         first_parameters(&self.parameters, self.seed, &self.device)
     }
@@ -332,7 +300,6 @@ impl<C: Serialize + DeserializeOwned> Lesson<C> {
     }
 }
 
-/// A rival's run.
 struct RivalRun<'a, C> {
     lesson: &'a Lesson<C>,
     learner: &'a mut dyn Learner<C>,
@@ -349,7 +316,6 @@ struct RivalRun<'a, C> {
 }
 
 impl<C: Serialize + DeserializeOwned> RivalRun<'_, C> {
-    /// Measures metrics and logs them.
     fn measure(&mut self, progress: &mut Progress) -> Result<()> {
         let Since { step, losses, .. } = progress.since_last()?;
         self.metrics = self.learner.measure(self.lesson)?;
@@ -364,12 +330,10 @@ impl<C: Serialize + DeserializeOwned> RivalRun<'_, C> {
         self.log.add(&line)
     }
 
-    /// Total training time of the run in seconds.
     fn seconds(&self) -> f64 {
         self.seconds_before + self.began.elapsed().as_secs_f64()
     }
 
-    /// Writes the weights and removes the checkpoint.
     fn finish(mut self, out: &Path) -> Result<()> {
         if self.metrics.is_empty() {
             self.metrics = self.learner.measure(self.lesson)?;
@@ -380,7 +344,6 @@ impl<C: Serialize + DeserializeOwned> RivalRun<'_, C> {
     }
 }
 
-/// Number of measurements in a run.
 const MEASUREMENTS: u64 = 10;
 
 impl<C: Serialize + DeserializeOwned> Run for RivalRun<'_, C> {
@@ -414,7 +377,6 @@ impl<C: Serialize + DeserializeOwned> Run for RivalRun<'_, C> {
     }
 }
 
-/// Parameters by name.
 pub fn named(parameters: &VarMap) -> Result<BTreeMap<String, Var>> {
     let parameters = parameters.data().lock().map_err(|_| anyhow!("parameters are lost"))?;
     Ok(parameters.iter().map(|(name, variable)| (name.clone(), variable.clone())).collect())

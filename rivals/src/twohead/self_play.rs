@@ -15,11 +15,10 @@ use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
 use super::TwoHeadNetwork;
+use super::monte_carlo::Tree;
 use crate::board::{as_double, as_text, for_side};
-use crate::monte_carlo::{PolicyValue, Tree};
 use crate::studies::Study;
 
-/// Number of games played in parallel.
 const GAMES: usize = 32;
 
 /// Number of positions kept; the oldest are dropped first.
@@ -34,7 +33,6 @@ const SIMULATIONS: u32 = 16;
 /// A position from self-play, and the move that was played in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Experience {
-    /// The position.
     #[serde(with = "as_text")]
     pub board: Board,
     #[serde(with = "as_text")]
@@ -46,7 +44,6 @@ pub struct Experience {
     pub value: f32,
 }
 
-/// A move and the number of its visits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Visited {
     #[serde(with = "as_text")]
@@ -107,7 +104,6 @@ impl SelfPlay {
         Ok(Self { games, kept: VecDeque::new() })
     }
 
-    /// Plays a move in every game.
     pub fn play(
         &mut self,
         network: &TwoHeadNetwork,

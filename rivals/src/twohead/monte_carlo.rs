@@ -6,12 +6,7 @@ use azimuth_chess::position::Position;
 use azimuth_search::{Control, Planner, Report, RootMoves, Value, terminal_value};
 use cozy_chess::Move;
 
-/// Predicts the policy and value of positions.
-pub trait PolicyValue: Send {
-    /// For each position, in which the game is not over: the legal moves with their probabilities,
-    /// and the value.
-    fn assess(&self, positions: &[&Position]) -> Result<Vec<Assessment>>;
-}
+use super::TwoHeadNetwork;
 
 /// The prediction for a position.
 #[derive(Clone, Debug)]
@@ -28,10 +23,9 @@ const SIMULATIONS: u32 = 10;
 /// Maximum number of simulations; a tree of this size takes about a gigabyte.
 const MOST_SIMULATIONS: u32 = 1 << 20;
 
-/// The planner that searches with a network.
-pub struct MonteCarlo<N>(pub N);
+pub struct MonteCarlo(pub TwoHeadNetwork);
 
-impl<N: PolicyValue> Planner for MonteCarlo<N> {
+impl Planner for MonteCarlo {
     fn search(
         &mut self,
         root: &Position,
@@ -100,7 +94,6 @@ fn reports(tree: &Tree, control: &Control) -> Vec<Report> {
 /// The weight of exploration (the document's).
 const EXPLORATION: f32 = 1.0;
 
-/// A tree of simulations.
 pub struct Tree {
     root: Position,
     /// The root is the first.
@@ -110,7 +103,6 @@ pub struct Tree {
 struct TreeNode {
     /// Empty until the node is expanded.
     edges: Vec<Edge>,
-    /// Number of simulations through the node.
     visits: u32,
     /// The value for the side to move if the game is over.
     end: Option<f32>,
@@ -131,7 +123,6 @@ pub struct Leaf {
     /// Nodes and the edges taken from them.
     path: Vec<(usize, usize)>,
     node: usize,
-    /// The position, with its history.
     pub position: Position,
     /// The value for the side to move if the game is over.
     pub end: Option<f32>,
@@ -144,7 +135,6 @@ impl Tree {
         Self { root: root.clone(), nodes: vec![node] }
     }
 
-    /// Number of simulations so far.
     pub fn simulations(&self) -> u32 {
         self.nodes[0].visits
     }
@@ -219,7 +209,6 @@ impl Tree {
         line
     }
 
-    /// Removes all moves but `moves` from the root.
     pub fn keep_root_moves(&mut self, moves: &[Move]) {
         self.nodes[0].edges.retain(|edge| moves.contains(&edge.mv));
     }
