@@ -623,14 +623,4 @@ mod tests {
             assert_eq!(insufficient_material(&board), insufficient, "{fen}");
         }
     }
-
-    #[test]
-    fn irreversible_moves_end_the_history() -> Result<()> {
-        let mut position = Position::default();
-        for (mv, reach) in [("g1f3", 1), ("g8f6", 2), ("e2e4", 0), ("f6g8", 1)] {
-            position.play(position.parse_move(mv)?);
-            assert_eq!(position.history().len(), reach, "{mv}");
-        }
-        Ok(())
-    }
 }

@@ -45,17 +45,14 @@ pub fn san_of_line(board: &Board, line: &[Move]) -> Vec<String> {
 /// # Ok::<(), anyhow::Error>(())
 /// ```
 pub fn parse_move(position: &Position, text: &str) -> Result<Move> {
-    let by_san = find_move(position.board(), text);
-    by_san.map_or_else(|| position.parse_move(text), Ok).map_err(|_| {
+    let by_notation = || {
+        let (written, marks) = read_move(text, Language::ENGLISH)?;
+        read_marks(marks)?;
+        written.on(position.board())
+    };
+    by_notation().map_or_else(|| position.parse_move(text), Ok).map_err(|_| {
         anyhow!("move '{text}' is not legal in '{}' (expected Nf3 or g1f3)", position.fen(false))
     })
-}
-
-/// The only legal move that a text describes, in any notation of [`notation`](crate::notation).
-pub(crate) fn find_move(board: &Board, text: &str) -> Option<Move> {
-    let (written, marks) = read_move(text, Language::ENGLISH)?;
-    read_marks(marks)?;
-    written.on(board)
 }
 
 #[cfg(test)]
@@ -82,18 +79,6 @@ mod tests {
                 assert_eq!(parse_move(&position, &mv.to_string())?, mv, "{fen}: {mv}");
             }
         }
-        Ok(())
-    }
-
-    #[test]
-    fn a_line_is_written_move_by_move() -> Result<()> {
-        let start = Position::default();
-        let line = ["f2f3", "e7e5", "g2g4", "d8h4"].map(|mv| mv.parse().expect("a move"));
-        assert_eq!(san_of_line(start.board(), &line), ["f3", "e5", "g4", "Qh4#"]);
-        let error = parse_move(&start, "Nf4").expect_err("no such move").to_string();
-        assert!(error.contains("move 'Nf4' is not legal in"), "{error}");
-        let castles = Position::from_fen("4k3/8/8/8/8/8/8/4K2R w K - 0 1")?;
-        assert!(parse_move(&castles, "O-O").is_ok() && parse_move(&castles, "Kh1").is_err());
         Ok(())
     }
 }

@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn every_material_of_up_to_four_pieces_is_known() -> Result<()> {
-        let tables = open(None, |problem: &str| panic!("{problem}"))?;
+        let tables = Tablebases::embedded(TABLES, |problem: &str| panic!("{problem}"));
         assert_eq!((tables.max_pieces(), TABLES.len()), (4, 70));
         for (name, _) in TABLES {
             let material = name.split('.').next().context("a name")?;

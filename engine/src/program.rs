@@ -137,18 +137,10 @@ fn run_task(task: Option<Task>) -> Result<()> {
     Ok(())
 }
 
-/// A program's name, version and licence.
-pub(crate) fn about(name: &str) -> String {
-    format!("{name}, {}", env!("CARGO_PKG_LICENSE"))
-}
-
-/// The commit that the program was built from, if the build set it.
-const COMMIT: Option<&str> = option_env!("AZIMUTH_COMMIT");
-
 /// Lines with the commit (if known), the compiler, the target, and the instruction set that the
 /// encoder uses.
 pub(crate) fn build_facts() -> Vec<String> {
-    let commit = COMMIT.map(|commit| format!("Commit: {commit}"));
+    let commit = option_env!("AZIMUTH_COMMIT").map(|commit| format!("Commit: {commit}"));
     let kernels = match Kernels::chosen() {
         Ok(kernels) => kernels.to_string(),
         Err(error) => format!("{error:#}"),

@@ -11,28 +11,25 @@ use crate::embedded_weights;
 
 /// A planner with the worker that evaluates its positions.
 pub struct Session {
-    /// The planner.
     pub planner: Box<dyn Planner>,
     /// The worker, which also gives access to the model.
     pub worker: Worker,
 }
 
-/// Shows a message to the user.
 pub fn notice(text: &str) {
     say(format_args!("azimuth: {text}"));
 }
 
 impl Session {
     /// Loads the model and builds the planner, with the threads that [`Resources::on_this_machine`]
-    /// allows. `notice` shows messages to the user. Fails if the model cannot be loaded, or if
-    /// memory for the planner's tables is missing.
+    /// allows. Fails if the model cannot be loaded, or if memory for the planner's tables is
+    /// missing.
     pub fn new(
         kind: PlannerKind,
         settings: &PlannerSettings,
         source: &ModelSource,
         resources: Resources,
         tablebases: Tablebases,
-        notice: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Self> {
         let worker =
             source.start(|| embedded_weights::read(settings.default_weights(kind)), notice)?;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use anyhow::{Context, Result, ensure};
-use candle_core::{DType, Device, Tensor};
+use candle_core::{CpuStorage, DType, Device, Storage, Tensor};
 
 /// Distribution of a parameter before training (PyTorch's defaults for the same layers).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,7 +66,21 @@ impl Parameters {
 
     /// The parameter `name` as a flat row-major vector.
     pub fn values(&self, name: &str) -> Result<Vec<f32>> {
-        Ok(self.get(name)?.flatten_all()?.to_dtype(DType::F32)?.to_vec1()?)
+        self.read_values(name, <[f32]>::to_vec)
+    }
+
+    /// Reads the values of the parameter `name`, in row-major order. On the CPU and in `f32` they
+    /// are not copied: the largest tables have 100 MB.
+    pub fn read_values<T>(&self, name: &str, read: impl FnOnce(&[f32]) -> T) -> Result<T> {
+        let values = self.get(name)?.flatten_all()?.to_dtype(DType::F32)?;
+        let (storage, layout) = values.storage_and_layout();
+        if let Storage::Cpu(CpuStorage::F32(stored)) = &*storage
+            && let Some((start, end)) = layout.contiguous_offsets()
+        {
+            return Ok(read(&stored[start..end]));
+        }
+        drop(storage);
+        Ok(read(&values.to_vec1()?))
     }
 
     /// The same parameters on another device and in another precision.
@@ -82,7 +96,8 @@ impl Parameters {
     pub fn check(&self, specs: &[ParameterSpec]) -> Result<()> {
         self.check_shapes(specs)?;
         for spec in specs {
-            let finite = self.values(&spec.name)?.iter().all(|value| value.is_finite());
+            let all_finite = |values: &[f32]| values.iter().all(|value| value.is_finite());
+            let finite = self.read_values(&spec.name, all_finite)?;
             ensure!(finite, "parameter '{}' holds a value that is not finite", spec.name);
         }
         Ok(())

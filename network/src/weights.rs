@@ -222,25 +222,7 @@ const START_BYTES: usize = 16;
 /// safetensors.
 fn kind_by_start(start: &[u8]) -> Option<&'static str> {
     match start {
-        [
-            _,
-            _,
-            _,
-            _,
-            b'a',
-            b'z',
-            b'i',
-            b'm',
-            b'u',
-            b't',
-            b'h',
-            b'-',
-            b'd',
-            b'a',
-            b't',
-            b'a',
-            ..,
-        ] => {
+        [_, _, _, _, rest @ ..] if rest == b"azimuth-data" => {
             Some("a dataset; `azimuth-train train --data FILE --out WEIGHTS` trains weights on it")
         }
         // The version of all networks since Stockfish 12, without its lowest byte, which varies.

@@ -51,12 +51,10 @@ impl Sources {
         Ok(())
     }
 
-    /// The positions.
     pub fn positions(&self) -> &[Source] {
         &self.positions
     }
 
-    /// Number of positions.
     pub fn len(&self) -> usize {
         self.positions.len()
     }
@@ -290,7 +288,6 @@ fn push_number(fen: &mut String, empty: &mut u8) {
 pub enum Pov {
     /// The side to move, which python-chess calls `turn`.
     Turn,
-    /// White.
     White,
     /// The side that the space's axis points to.
     Space,

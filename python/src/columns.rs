@@ -19,11 +19,9 @@ pub const SPLITS: [(&str, Split); Split::NUM] = [
 /// Positions and labels in columns.
 #[derive(Default)]
 pub struct Columns {
-    /// FENs.
     pub fens: Vec<String>,
     /// 64 for each position.
     pub pieces: Vec<i8>,
-    /// The side to move.
     pub white_to_move: Vec<bool>,
     /// 0 for mates.
     pub centipawns: Vec<i32>,

@@ -22,19 +22,14 @@ const BATCH: usize = 256;
 /// The numbers to compute.
 #[derive(Clone, Copy)]
 pub enum Wanted {
-    /// The embedding of each position.
     Embeddings,
-    /// The cosine of each position with the axis.
     Cosines(Pov),
-    /// The win probability of each position.
     WinProbabilities(Pov),
 }
 
 /// A position that cannot be computed.
 pub struct Failure {
-    /// Its index.
     pub index: usize,
-    /// The reason.
     pub error: Error,
 }
 

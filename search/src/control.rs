@@ -160,10 +160,8 @@ pub struct Control {
     /// The planner's reason for ending the search, if the planner ended it.
     ended_by: Option<&'static str>,
     /// Gets the root moves of a long search.
-    announce: Option<Announce>,
+    announce: Option<Box<dyn FnMut(CurrentMove) + Send>>,
 }
-
-type Announce = Box<dyn FnMut(CurrentMove) + Send>;
 
 impl Control {
     /// Starts a search with these limits now.
@@ -214,7 +212,7 @@ impl Control {
     /// Whether the move's time is taken from a clock, so that a forced move should be played at
     /// once. The limits of `movetime` are equal.
     pub fn on_the_clock(&self) -> bool {
-        self.limits.time.is_some_and(|time| time.soft < time.hard) && !self.waits()
+        self.limits.time.is_some_and(|time| time.soft < time.hard) && !self.limits.waits()
     }
 
     /// Sets the factor on the soft limit. It has no effect if the soft and the hard limit are
@@ -229,7 +227,7 @@ impl Control {
         let Limits { depth: deepest, time, .. } = &self.limits;
         let deepest = deepest.or_else(|| (!self.limits.are_open_ended()).then_some(default_depth));
         let used = self.clock_after(self.seen_nodes);
-        let late = |time: TimeLimit| !self.waits() && used >= self.soft_end(time);
+        let late = |time: TimeLimit| !self.limits.waits() && used >= self.soft_end(time);
         deepest.is_none_or(|deepest| depth <= deepest) && !time.is_some_and(late)
     }
 
@@ -243,12 +241,12 @@ impl Control {
                 Err(TryRecvError::Empty) => break,
                 Err(TryRecvError::Disconnected) => {
                     // The sender is gone, so nothing else can end a search without limits.
-                    self.stopped |= self.waits();
+                    self.stopped |= self.limits.waits();
                     break;
                 }
             }
         }
-        if !self.waits() {
+        if !self.limits.waits() {
             let late = self.limits.time.is_some_and(|time| self.clock_after(nodes) >= time.hard);
             let enough = self.limits.nodes.is_some_and(|limit| nodes >= limit);
             self.stopped |= late || enough;
@@ -299,7 +297,7 @@ impl Control {
 
     /// Blocks while the answer is ready but must not be sent yet.
     pub fn wait_until_wanted(&mut self) {
-        while self.waits() && !self.stopped {
+        while self.limits.waits() && !self.stopped {
             match self.signals.recv() {
                 Ok(signal) => self.heed(signal),
                 Err(_) => self.stopped = true,
@@ -320,10 +318,6 @@ impl Control {
 
     fn soft_end(&self, TimeLimit { soft, hard }: TimeLimit) -> Duration {
         if soft < hard { soft.mul_f64(self.soft_scale).min(hard) } else { soft }
-    }
-
-    fn waits(&self) -> bool {
-        self.limits.waits()
     }
 
     fn heed(&mut self, signal: Signal) {
@@ -374,38 +368,6 @@ mod tests {
     }
 
     #[test]
-    fn time_can_be_counted_in_nodes() {
-        let time =
-            Some(TimeLimit { soft: Duration::from_millis(2), hard: Duration::from_millis(5) });
-        let nodes_per_ms = NonZeroU64::new(100);
-        let limits = Limits { time, nodes_per_ms, ..Limits::default() };
-        let mut control = Control::without_signals(limits);
-        std::thread::sleep(Duration::from_millis(6));
-        assert!(!control.should_stop(199) && control.may_begin(2, 6));
-        assert!(!control.should_stop(200) && !control.may_begin(2, 6));
-        assert!(!control.should_stop(499) && control.should_stop(500));
-        assert_eq!(control.clock_after(1234), Duration::from_micros(12_340));
-    }
-
-    #[test]
-    fn a_handicap_limits_a_search_that_waits_but_not_its_answer() {
-        let handicap = Some(Handicap { nodes: Some(500), ..Handicap::default() });
-        let (stop, signals) = unbounded();
-        let limits = Limits { ponder: true, handicap, ..Limits::default() };
-        assert!(limits.are_open_ended());
-        let mut control = Control::new(limits, signals);
-        assert!(!control.should_stop(499) && control.should_stop(500));
-        let waiting = std::thread::spawn(move || {
-            control.wait_until_wanted();
-            control.elapsed()
-        });
-        std::thread::sleep(Duration::from_millis(20));
-        assert!(!waiting.is_finished());
-        stop.send(Signal::Stop).expect("the search waits");
-        assert!(waiting.join().expect("no panic") >= Duration::from_millis(20));
-    }
-
-    #[test]
     fn a_switch_stops_every_search_that_heeds_it() {
         let switch = StopSwitch::default();
         let [mut one, mut other] =
@@ -413,17 +375,6 @@ mod tests {
         assert!(!one.should_stop(1) && !other.should_stop(1));
         switch.stop();
         assert!(one.should_stop(2) && other.should_stop(2));
-    }
-
-    #[test]
-    fn a_pause_ends_in_time_or_at_a_stop() {
-        let (stop, signals) = unbounded();
-        let mut control = Control::new(Limits::default(), signals);
-        control.pause_until(Duration::from_millis(10));
-        assert!(control.elapsed() >= Duration::from_millis(10));
-        stop.send(Signal::Stop).expect("the search waits");
-        control.pause_until(Duration::from_secs(3600));
-        assert!(control.elapsed() < Duration::from_secs(60));
     }
 
     #[test]

@@ -177,8 +177,9 @@ impl Tablebases {
     }
 
     /// The moves that the tables play from `position`: to the end of the game, but at most
-    /// [`LONGEST_LINE`]. In a drawn position the line ends where several moves keep the draw, with
-    /// one that ends the game, if there is any. Empty if the tables do not know the position.
+    /// [`LONGEST_LINE`]. A pawn promotes to a queen unless another piece is better. In a drawn
+    /// position the line ends where several moves keep the draw, with one that ends the game, if
+    /// there is any. Empty if the tables do not know the position.
     pub fn line(&self, position: &Position) -> Vec<Move> {
         let (mut line, mut position) = (Vec::new(), position.clone());
         while line.len() < LONGEST_LINE && position.ending().is_none() {
@@ -186,6 +187,8 @@ impl Tablebases {
             let Some(ranked) = self.rank(&position, &moves) else { break };
             let best = ranked.best(1);
             let Some(&first) = best.first() else { break };
+            let queen = Move { promotion: first.promotion.map(|_| Piece::Queen), ..first };
+            let first = if best.contains(&queen) { queen } else { first };
             let is_choice = ranked.value(first) == Value::DRAW && best.len() > 1;
             let ends = |mv: &&Move| position.after(**mv).ending().is_some();
             let Some(&mv) = (if is_choice { best.iter().find(ends) } else { Some(&first) }) else {
@@ -449,6 +452,19 @@ mod tests {
         assert!(end.status() == cozy_chess::GameStatus::Drawn && plies == 1, "{end}");
         // Neither side makes progress.
         assert_eq!(after_line("8/8/8/8/4k3/8/4P3/4K3 w - - 0 1")?.0, 0);
+        Ok(())
+    }
+
+    #[test]
+    fn a_line_promotes_to_a_queen_unless_a_rook_is_better() -> Result<()> {
+        let tables = tables()?;
+        let promotion = |fen: &str| -> Result<Option<Piece>> {
+            let line = tables.line(&Position::from_fen(fen)?);
+            Ok(line.iter().find_map(|mv| mv.promotion))
+        };
+        assert_eq!(promotion("8/P6k/8/8/8/8/8/K7 w - - 0 1")?, Some(Piece::Queen));
+        // A queen would be stalemate.
+        assert_eq!(promotion("8/5P1k/5K2/8/8/8/8/8 w - - 0 1")?, Some(Piece::Rook));
         Ok(())
     }
 

@@ -215,6 +215,20 @@ pub fn is_drawn(board: &Board, ply: u32, keys: &[u64]) -> bool {
     latest.is_some_and(|latest| latest <= ply as usize || repeats.next().is_some())
 }
 
+/// Repetition keys of the positions before the children of `board`, oldest first, as far back as a
+/// child can repeat them. `line` has those of the board and of the line to it, latest first, and
+/// `game` those before the line, oldest first.
+pub fn keys_before_children(
+    board: &Board,
+    line: impl Iterator<Item = u64>,
+    game: &[u64],
+) -> Vec<u64> {
+    let reach = usize::from(board.halfmove_clock()) + 1;
+    let mut keys: Vec<u64> = line.chain(game.iter().rev().copied()).take(reach).collect();
+    keys.reverse();
+    keys
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,7 @@
 //! Chances to win, draw and lose of a score: a logistic model of the score and the material on the
 //! board, fitted to recorded games, as in Stockfish.
 
+use azimuth_chess::see::piece_value;
 use cozy_chess::{Board, Piece};
 
 use crate::planner::PlannerKind;
@@ -73,16 +74,10 @@ impl WdlModel {
     }
 }
 
-/// The material of both sides in pawns: 3 for a knight or bishop, 5 for a rook, 9 for a queen.
+/// The material of both sides in pawns, without the kings.
 pub fn material(board: &Board) -> u32 {
-    const VALUES: [(Piece, u32); 5] = [
-        (Piece::Pawn, 1),
-        (Piece::Knight, 3),
-        (Piece::Bishop, 3),
-        (Piece::Rook, 5),
-        (Piece::Queen, 9),
-    ];
-    VALUES.iter().map(|&(piece, value)| value * board.pieces(piece).len()).sum()
+    let pieces = Piece::ALL.into_iter().filter(|&piece| piece != Piece::King);
+    pieces.map(|piece| piece_value(Some(piece)) as u32 * board.pieces(piece).len()).sum()
 }
 
 fn dot(coefficients: [f64; 4], powers: [f64; 4]) -> f64 {

@@ -1,10 +1,9 @@
 //! The integer sparse encoder against its definition in f32, on every instruction set, and the
 //! features of given positions.
 
-use std::sync::Arc;
-
 use anyhow::Result;
 use azimuth_chess::placement::Placement;
+use azimuth_chess::position::legal_moves;
 use azimuth_network::axis::{Axis, Direction};
 use azimuth_network::parameters::{Init, Parameters};
 use azimuth_network::sparse::features::{FeatureBatch, FeatureSet, PIECE_SQUARES};
@@ -15,7 +14,7 @@ use azimuth_search::DefaultWeights;
 use azimuth_search::encoder::Encoder;
 use azimuth_search::encoder::sparse::{Kernels, LARGEST_PLAYABLE_VALUE, QuantisedEncoder};
 use candle_core::{Device, Tensor};
-use cozy_chess::{Board, Move};
+use cozy_chess::Board;
 
 /// Feature sets that together contain every kind of feature.
 const SETS: [&str; 4] = [
@@ -31,11 +30,7 @@ fn positions() -> Vec<Board> {
     for stride in [1, 2, 3, 5, 7, 11, 13] {
         let mut board = Board::startpos();
         for ply in 0..80 {
-            let mut moves: Vec<Move> = Vec::new();
-            board.generate_moves(|piece_moves| {
-                moves.extend(piece_moves);
-                false
-            });
+            let moves = legal_moves(&board);
             let Some(&mv) = moves.get((ply * stride + stride) % moves.len().max(1)) else { break };
             board.play(mv);
             boards.push(board.clone());
@@ -44,7 +39,7 @@ fn positions() -> Vec<Board> {
     boards
 }
 
-fn sparse_weights() -> Result<(Weights, azimuth_network::sparse::SparseConfig)> {
+fn sparse_weights() -> Result<(Weights, SparseConfig)> {
     let weights = DefaultWeights::Beam.weights()?;
     let Architecture::Sparse(config) = weights.metadata.architecture.clone() else {
         anyhow::bail!("the default encoder is sparse");
@@ -93,7 +88,7 @@ fn integers_stay_close_to_the_definition() -> Result<()> {
     let (weights, config) = sparse_weights()?;
     let features = FeatureBatch::of(config.features, &positions());
     let network = SparseNetwork::new(&config, &weights.parameters)?;
-    let exact = network.forward(&Arc::new(features.clone()), None)?;
+    let exact = network.forward(&features, None)?;
     let exact = weights.axis.cosines(&exact.flatten_all()?.to_vec1()?);
     let mut encoder = QuantisedEncoder::new(&config, &weights.parameters, &weights.axis)?;
     let rounded = weights.axis.cosines(&encoder.encode(&Inputs::Features(features))?);
@@ -141,7 +136,7 @@ fn every_set_and_every_head_plays_as_it_is_defined() -> Result<()> {
         let parameters = made_up(&config)?;
         let features = FeatureBatch::of(config.features, &positions());
         let network = SparseNetwork::new(&config, &parameters)?;
-        let exact = network.forward(&Arc::new(features.clone()), None)?;
+        let exact = network.forward(&features, None)?;
         let exact: Vec<f32> = exact.flatten_all()?.to_vec1()?;
         let mut encoder =
             QuantisedEncoder::new(&config, &parameters, &axis(config.embedding_dim)?)?;
@@ -242,7 +237,7 @@ fn sums_of_the_largest_rows_do_not_wrap() -> Result<()> {
             let parameters = filled(value)?;
             let batch = FeatureBatch::of(features, &boards);
             let network = SparseNetwork::new(&config, &parameters)?;
-            let exact = network.forward(&Arc::new(batch.clone()), None)?;
+            let exact = network.forward(&batch, None)?;
             let exact: Vec<f32> = exact.flatten_all()?.to_vec1()?;
             let mut encoder = QuantisedEncoder::new(&config, &parameters, &axis)?;
             let played = encoder.encode(&Inputs::Features(batch))?;

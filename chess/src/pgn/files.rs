@@ -1,6 +1,5 @@
 //! Input of games: files, plain or compressed, folders of them, or standard input.
 
-use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, stdin};
 use std::path::{Path, PathBuf};
@@ -8,8 +7,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use bzip2::read::MultiBzDecoder;
 use flate2::read::MultiGzDecoder;
-
-use crate::text::printable;
 
 /// Log2 of the largest window that a compressed file may request: 128 MB, as with `zstd --long`.
 const WINDOW_LOG: u32 = 27;
@@ -143,100 +140,6 @@ impl<R: Read> Read for Utf16<R> {
         Ok(length)
     }
 }
-
-impl Fault {
-    /// Whether the moves before it are legal.
-    pub fn is_in_moves(&self) -> bool {
-        matches!(
-            self,
-            Self::Move { .. } | Self::Word { .. } | Self::Null { .. } | Self::Unterminated { .. }
-        )
-    }
-}
-
-/// A game that cannot be read. The games after it can be read.
-#[derive(Debug)]
-pub struct BadGame {
-    /// The game's number in the input, from 1.
-    pub number: u64,
-    /// Why it cannot be read.
-    pub fault: Fault,
-}
-
-/// Why a game cannot be read.
-#[derive(Debug)]
-pub enum Fault {
-    /// The `Variant` tag, in lower case, names a variant with other rules than chess.
-    Variant(String),
-    /// The `FEN` tag is not a legal position.
-    Start(anyhow::Error),
-    /// A move is not legal.
-    Move {
-        /// The half-move's number in its line, from 1.
-        half_move: u32,
-        /// The move as the file writes it.
-        san: String,
-        /// FEN of the position before it.
-        fen: String,
-    },
-    /// A word is neither a move nor anything else that games contain.
-    Word {
-        /// The number of the half-move that it stands in place of, from 1.
-        half_move: u32,
-        /// The word.
-        word: String,
-    },
-    /// A null move, in which a side passes.
-    Null {
-        /// The half-move's number in its line, from 1.
-        half_move: u32,
-    },
-    /// The input ends in a comment.
-    Unterminated {
-        /// The number of the half-move after which the comment begins, from 1.
-        half_move: u32,
-    },
-    /// The game exceeds a limit that no real game reaches, for example `1048576 moves`.
-    TooLong(String),
-    /// The [`GameBuilder`](super::GameBuilder) refused it.
-    Refused(anyhow::Error),
-}
-
-impl fmt::Display for BadGame {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "game {}: {}", self.number, self.fault)
-    }
-}
-
-impl std::error::Error for BadGame {}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Variant(variant) => {
-                write!(f, "the variant '{}' is not chess", printable(variant))
-            }
-            Self::Start(error) | Self::Refused(error) => write!(f, "{error:#}"),
-            Self::Move { half_move, san, fen } => {
-                write!(
-                    f,
-                    "half-move {half_move}: move '{}' is not legal in '{fen}'",
-                    printable(san)
-                )
-            }
-            Self::Word { half_move, word } => {
-                write!(f, "half-move {half_move}: '{}' is no move", printable(word))
-            }
-            Self::Null { half_move } => write!(f, "half-move {half_move}: a null move"),
-            Self::Unterminated { half_move } => {
-                write!(f, "half-move {half_move}: a comment has no end")
-            }
-            Self::TooLong(limit) => write!(f, "more than {limit} in one game"),
-        }
-    }
-}
-
-impl std::error::Error for Fault {}
 
 #[cfg(test)]
 mod tests {

@@ -1,11 +1,13 @@
-//! A game's main line with its comments.
+//! A game's main line with its comments, or the reason why it cannot be read.
+
+use std::fmt;
 
 use anyhow::{Result, ensure};
 use cozy_chess::{Color, Move};
 
-use super::files::BadGame;
 use super::reader::{GameBuilder, Line};
 use crate::position::Position;
+use crate::text::printable;
 
 /// Maximum size of a game's comments, in bytes. A game without an end must not fill the memory.
 const MOST_TEXT: usize = 1 << 26;
@@ -97,6 +99,50 @@ impl GameBuilder for Game {
         self
     }
 }
+
+/// A game that cannot be read. The games after it can be read.
+#[derive(Debug)]
+pub struct BadGame {
+    /// The game's number in the input, from 1.
+    pub number: u64,
+    /// Why it cannot be read.
+    pub fault: Fault,
+}
+
+/// Why a game cannot be read.
+#[derive(Debug)]
+pub enum Fault {
+    /// The `Variant` tag, in lower case, names a variant with other rules than chess.
+    Variant(String),
+    /// The half-move with this number in its line, from 1, is no legal move, for this reason. The
+    /// moves before it are legal.
+    Move(u32, String),
+    /// The starting position is not legal, the game exceeds a limit that no real game reaches, or
+    /// the [`GameBuilder`] refused it.
+    Refused(anyhow::Error),
+}
+
+impl fmt::Display for BadGame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "game {}: {}", self.number, self.fault)
+    }
+}
+
+impl std::error::Error for BadGame {}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Variant(variant) => {
+                write!(f, "the variant '{}' is not chess", printable(variant))
+            }
+            Self::Move(half_move, reason) => write!(f, "half-move {half_move}: {reason}"),
+            Self::Refused(error) => write!(f, "{error:#}"),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
 
 /// The tags of a game, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

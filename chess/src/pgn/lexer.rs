@@ -453,9 +453,4 @@ mod tests {
         }
         Ok(())
     }
-
-    #[test]
-    fn a_comment_without_an_end_is_told() {
-        assert_eq!(tokens(b"e4 {no end"), ["Word(\"e4\")", "Unterminated"]);
-    }
 }

@@ -34,8 +34,8 @@ mod reader;
 mod tests;
 mod writer;
 
-pub use files::{BadGame, Fault, decompressed, is_compressed, open_text, pgn_files};
-pub use game::{Game, GameMove, Outcome, Tags};
+pub use files::{decompressed, is_compressed, open_text, pgn_files};
+pub use game::{BadGame, Fault, Game, GameMove, Outcome, Tags};
 pub use lexer::decode;
 pub use reader::{GameBuilder, GameNode, Line, MOST_MOVES, Reader};
 pub use writer::Writer;

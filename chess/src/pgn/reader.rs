@@ -3,14 +3,14 @@
 use std::io::{self, Read};
 use std::mem::take;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use cozy_chess::{Board, Move};
 
-use super::files::{BadGame, Fault};
-use super::game::{Outcome, Tags, other_variant};
+use super::game::{BadGame, Fault, Outcome, Tags, other_variant};
 use super::lexer::{Lexer, MOST_TAGS, Token};
 use crate::notation::{Language, WrittenMove, read_marks, read_move, transliterated};
 use crate::position::{Position, board_after, fen_of};
+use crate::text::printable;
 
 /// Maximum number of moves in a game, including variations. A game without an end must not fill the
 /// memory; the longest annotated games are far below this limit.
@@ -205,7 +205,7 @@ impl<B: GameBuilder> Reading<B> {
             return playing.map(|playing| playing.builder.end()).map_err(bad);
         };
         match self.playing {
-            Some(mut playing) if B::KEEPS_BEGINNING && fault.is_in_moves() => {
+            Some(mut playing) if B::KEEPS_BEGINNING && matches!(fault, Fault::Move(..)) => {
                 playing.builder.cut(bad(fault));
                 Ok(playing.builder.end())
             }
@@ -241,7 +241,8 @@ impl<B: GameBuilder> Playing<B> {
         if let Some(variant) = tags.known("Variant").and_then(other_variant) {
             return Err(Fault::Variant(variant));
         }
-        let start = tags.known("FEN").map(Position::from_fen).transpose().map_err(Fault::Start)?;
+        let start =
+            tags.known("FEN").map(Position::from_fen).transpose().map_err(Fault::Refused)?;
         let start = start.unwrap_or_default();
         let root = GameNode { board: start.board().clone(), id: 0, ply: 0, mv: None };
         let mut playing = Self {
@@ -269,7 +270,7 @@ impl<B: GameBuilder> Playing<B> {
             // A variation before the first move replaces no move.
             Token::Open if !B::VARIATIONS || self.line.after.id == 0 => self.unread += 1,
             Token::Close if self.unread > 0 => self.unread -= 1,
-            Token::Unterminated => return Err(Fault::Unterminated { half_move: self.half_move() }),
+            Token::Unterminated => return Err(self.fault("a comment has no end")),
             _ if self.unread > 0 => {}
             Token::Open => {
                 self.outer.push(self.line.clone());
@@ -308,6 +309,11 @@ impl<B: GameBuilder> Playing<B> {
         self.line.after.ply + 1
     }
 
+    /// A fault of the next half-move.
+    fn fault(&self, reason: impl Into<String>) -> Fault {
+        Fault::Move(self.half_move(), reason.into())
+    }
+
     fn word(&mut self, word: &str) -> Result<(), Fault> {
         if let Some(result) = read_result(word) {
             if let Some(outcome) = result.filter(|_| self.outer.is_empty()) {
@@ -323,7 +329,7 @@ impl<B: GameBuilder> Playing<B> {
         let played = self.read(text);
         let depth = self.outer.len();
         match played {
-            Err(fault) if B::FORGIVES_VARIATIONS && depth > 0 && fault.is_in_moves() => {
+            Err(fault @ Fault::Move(..)) if B::FORGIVES_VARIATIONS && depth > 0 => {
                 self.skipped = Some(depth);
                 self.builder.forgive(fault);
                 Ok(())
@@ -339,17 +345,16 @@ impl<B: GameBuilder> Playing<B> {
                 glyphs.into_iter().for_each(|glyph| self.builder.glyph(&self.line, glyph));
                 return Ok(());
             }
-            return self.read_in_another_language(text).unwrap_or_else(|| {
-                let word = text.to_owned();
-                Err(Fault::Word { half_move: self.half_move(), word })
-            });
+            return self
+                .read_in_another_language(text)
+                .unwrap_or_else(|| Err(self.fault(format!("'{}' is no move", printable(text)))));
         };
         match written.on(&self.line.after.board) {
             Some(mv) => self.play(mv, text, glyphs),
             None if written == WrittenMove::Null => self.pass(glyphs),
             None => self.read_in_another_language(text).unwrap_or_else(|| {
                 let fen = fen_of(&self.line.after.board);
-                Err(Fault::Move { half_move: self.half_move(), san: text.to_owned(), fen })
+                Err(self.fault(format!("move '{}' is not legal in '{fen}'", printable(text))))
             }),
         }
     }
@@ -395,7 +400,7 @@ impl<B: GameBuilder> Playing<B> {
     fn pass(&mut self, glyphs: Vec<u8>) -> Result<(), Fault> {
         match self.line.after.board.null_move() {
             Some(board) if B::NULL_MOVES => self.add(board, None, glyphs),
-            _ => Err(Fault::Null { half_move: self.half_move() }),
+            _ => Err(self.fault("a null move")),
         }
     }
 
@@ -437,7 +442,7 @@ fn without_number(word: &str) -> Option<&str> {
 }
 
 fn within(holds: bool, limit: impl FnOnce() -> String) -> Result<(), Fault> {
-    if holds { Ok(()) } else { Err(Fault::TooLong(limit())) }
+    if holds { Ok(()) } else { Err(Fault::Refused(anyhow!("more than {} in one game", limit()))) }
 }
 
 /// Builds a value from one game while the reader plays its moves.

@@ -57,23 +57,7 @@ fn glyph(board: &Board, square: Square) -> char {
 
 #[cfg(test)]
 mod tests {
-    use anstream::adapter::strip_str;
-
     use super::*;
-
-    #[test]
-    fn it_is_seen_from_either_side() {
-        let of = |bottom| strip_str(&drawn(&Board::default(), None, bottom)).to_string();
-        let white = of(Color::White);
-        let lines: Vec<&str> = white.lines().collect();
-        assert_eq!(lines[0], "  8  ♜  ♞  ♝  ♛  ♚  ♝  ♞  ♜ ");
-        assert_eq!(lines[3], "  5  ·  ·  ·  ·  ·  ·  ·  · ");
-        assert_eq!(lines[8], "     a  b  c  d  e  f  g  h");
-        let black = of(Color::Black);
-        let lines: Vec<&str> = black.lines().collect();
-        assert_eq!(lines[0], "  1  ♖  ♘  ♗  ♔  ♕  ♗  ♘  ♖ ");
-        assert_eq!(lines[8], "     h  g  f  e  d  c  b  a");
-    }
 
     #[test]
     fn the_last_move_is_marked() {

@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, ensure};
 use azimuth_chess::position::Position;
-use azimuth_cli::say;
 use azimuth_search::inference::ModelSource;
 use azimuth_search::{
-    Control, Limits, PlannerKind, PlannerSettings, Report, Resources, StopSwitch, TimeLimit,
+    Control, Limits, PlannerKind, PlannerSettings, Report, Resources, StopSwitch, Tablebases,
+    TimeLimit,
 };
 use cozy_chess::{Color, Move};
 
-use crate::embedded_tables;
+use crate::embedded_tables::TABLES;
 use crate::explain::{Study, Task, numbered, reason};
-use crate::session::Session;
+use crate::session::{Session, notice};
 use crate::uci::{Go, Level, budget};
 
 /// The engine that plays against the human.
@@ -39,7 +39,9 @@ impl Opponent {
         let usual = PlannerSettings::default();
         let (kind, settings, threads) = match elo.map(Level::of) {
             None => (PlannerKind::Selective, usual, threads),
-            Some(level) => (level.planner, level.settings(usual), Level::THREADS),
+            Some(level) => {
+                (level.planner, Level::settings_of(level.planner, usual), Level::THREADS)
+            }
         };
         let session = open_session(kind, &settings, threads)?;
         Ok(Self { session, time: exactly(time), elo, seed: rand::random(), score: None })
@@ -127,10 +129,9 @@ const HASH_MB: usize = 64;
 
 /// Starts a planner with its default weights.
 fn open_session(kind: PlannerKind, settings: &PlannerSettings, threads: usize) -> Result<Session> {
-    let notice = |text: &str| say(format_args!("azimuth: {text}"));
     let resources = Resources { hash_mb: HASH_MB, threads };
-    let tablebases = embedded_tables::open(None, notice)?;
-    Session::new(kind, settings, &ModelSource::default(), resources, tablebases, notice)
+    let tablebases = Tablebases::embedded(TABLES, notice);
+    Session::new(kind, settings, &ModelSource::default(), resources, tablebases)
 }
 
 /// The limits of a search that takes at most `time`.
@@ -177,7 +178,6 @@ fn duration(text: &str) -> Result<Duration> {
 /// it.
 const CLOCK_OVERHEAD: Duration = Duration::from_millis(30);
 
-/// The clock of a game.
 #[derive(Clone, Debug)]
 pub struct Clock {
     base: Duration,
@@ -186,7 +186,6 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock before the first move.
     pub fn new(base: Duration, increment: Duration) -> Self {
         Self { base, increment, left: [base; 2] }
     }
@@ -198,7 +197,6 @@ impl Clock {
         !left.is_zero()
     }
 
-    /// Adds the increment for a move of `side`.
     pub fn add_increment(&mut self, side: Color) {
         self.left[side as usize] += self.increment;
     }

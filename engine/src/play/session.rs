@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use azimuth_chess::san::{parse_move, san_of_move};
 use azimuth_chess::text::shortened;
 use azimuth_network::replace_file::replace_file;
+use azimuth_search::{PlannerKind, WdlModel};
 use clap::Args;
 use cozy_chess::{Color, Move};
 use jiff::Zoned;
@@ -242,7 +243,10 @@ impl<W: Write> Session<W> {
         let mv = report.pv.first().context("hint: the search found no move")?;
         let san = san_of_move(position.board(), *mv);
         let line = numbered(position.board(), &report.pv);
-        writeln!(self.output, "{san} {}: {line}", worth(report.value))?;
+        // The advisor searches selectively.
+        let wdl = WdlModel::of(PlannerKind::Selective);
+        let worth = worth(&wdl, report.value, position.board());
+        writeln!(self.output, "{san} {worth}: {line}")?;
         Ok(())
     }
 

@@ -16,7 +16,7 @@ use azimuth_search::{
     PlannerSettings, Resources, THREADS_PER_PROCESSOR, Tablebases, TimeLimit,
 };
 
-use super::bench::{BENCH_RESOURCES, BenchPlanners, bench, bench_planner, bench_searches};
+use super::bench::{BENCH_RESOURCES, bench, bench_planner, bench_searches};
 use super::command::{Bench, BenchSearches, quoted};
 use super::display;
 use super::engine::Program;
@@ -26,7 +26,6 @@ use super::output::Output;
 use crate::embedded_tables::{self, TABLES};
 use crate::embedded_weights;
 
-/// A planner with its settings.
 #[derive(Clone, Copy, PartialEq)]
 struct Plan {
     kind: PlannerKind,
@@ -43,10 +42,10 @@ impl Plan {
 
     /// The planner for a limited strength, with the other settings as set.
     fn limited(level: Level, settings: PlannerSettings) -> Self {
-        Self { kind: level.planner, settings: level.settings(settings), level: Some(level) }
+        let settings = Level::settings_of(level.planner, settings);
+        Self { kind: level.planner, settings, level: Some(level) }
     }
 
-    /// The resources of the planner.
     fn resources(&self, options: &Options) -> Resources {
         let threads = self.level.map_or(options.resources.threads, |_| Level::THREADS);
         Resources { threads, ..options.resources }
@@ -67,7 +66,6 @@ const WARM_UP_DEPTH: u32 = 6;
 /// Size of the score cache of `eval`, in megabytes.
 const EVAL_HASH_MB: usize = 1;
 
-/// The Azimuth engine.
 pub struct Azimuth {
     output: Output,
     options: Options,
@@ -216,11 +214,11 @@ impl Program for Azimuth {
             let worker = self.worker(settings.default_weights(kind))?;
             settings.build(kind, worker, BENCH_RESOURCES, None)
         };
-        let mut planners = BenchPlanners {
-            beam: fresh(PlannerKind::Beam, BeamSettings::PAPER)?,
-            verified_beam: fresh(PlannerKind::Beam, BeamSettings::default())?,
-            selective: fresh(PlannerKind::Selective, BeamSettings::default())?,
-        };
+        let mut planners = [
+            fresh(PlannerKind::Beam, BeamSettings::PAPER)?,
+            fresh(PlannerKind::Beam, BeamSettings::default())?,
+            fresh(PlannerKind::Selective, BeamSettings::default())?,
+        ];
         bench(&mut planners, depth, say)
     }
 }
@@ -405,7 +403,6 @@ pub struct SinglePlanner {
 }
 
 impl SinglePlanner {
-    /// Builds the planner. Fails if `build` fails.
     pub fn new(name: String, command: &'static str, build: Build) -> Result<Self> {
         let planner = Some(build()?);
         Ok(Self { name, command, build, planner })

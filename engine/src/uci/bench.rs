@@ -5,15 +5,15 @@
 use std::fmt::{Display, Formatter};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::bench_positions::BENCH_POSITIONS;
 use azimuth_chess::position::{Position, split_operations};
 use azimuth_chess::text::shortened;
-use azimuth_search::{BeamSettings, Control, Limits, Planner, Resources, TimeLimit};
+use azimuth_search::{BeamSettings, Control, Limits, Planner, Resources};
 
-use super::command::{BenchLimit, BenchPositions, BenchSearches};
+use super::command::{BenchPositions, BenchSearches, BenchTask};
 use super::perft::divide;
 
 /// Resources of each planner.
@@ -26,7 +26,6 @@ const DEFAULT_DEPTH: u32 = 15;
 /// Maximum depth in plies; deeper searches may take hours.
 const DEEPEST: u32 = 32;
 
-/// The cost of searches.
 #[derive(Clone, Copy, Default)]
 pub struct Cost {
     nodes: u64,
@@ -41,25 +40,15 @@ impl Display for Cost {
     }
 }
 
-/// The planners of `bench`, each with empty caches and tables.
-pub struct BenchPlanners {
-    /// The beam as in the paper, without verification.
-    pub beam: Box<dyn Planner>,
-    /// The beam with the default settings, which include verification.
-    pub verified_beam: Box<dyn Planner>,
-    /// The selective search.
-    pub selective: Box<dyn Planner>,
-}
-
-/// Searches every position with both beams, at most to their default depth, then with the selective
-/// search to `depth` plies ([`DEFAULT_DEPTH`] if `None`). Passes `say` a line for each position,
-/// the cost of each beam and, last, the cost of the selective search.
+/// Searches every position with the beam as in the paper and with the beam as it verifies by
+/// default, at most to their default depth, then with the selective search to `depth` plies
+/// ([`DEFAULT_DEPTH`] if `None`). All caches and tables must be empty. Passes `say` a line for each
+/// position, the cost of each beam and, last, the cost of the selective search.
 pub fn bench(
-    planners: &mut BenchPlanners,
+    [beam, verified_beam, selective]: &mut [Box<dyn Planner>; 3],
     depth: Option<u32>,
     say: &mut dyn FnMut(&str),
 ) -> Result<()> {
-    let BenchPlanners { beam, verified_beam, selective } = planners;
     let depth = depth.unwrap_or(DEFAULT_DEPTH).clamp(1, DEEPEST);
     let beam_depth = depth.min(BeamSettings::default().depth);
     for (name, planner) in [("beam", beam), ("verified beam", verified_beam)] {
@@ -97,22 +86,10 @@ pub fn bench_searches(
         BenchPositions::Current => vec![current.clone()],
         BenchPositions::File(path) => read_positions(path)?,
     };
-    let (limit, plies) = (searches.limit, u32::try_from(searches.limit).unwrap_or(u32::MAX));
-    let unlimited = Limits::default();
-    let limits = match searches.limit_type {
-        BenchLimit::Depth => Limits { depth: Some(plies), ..unlimited },
-        BenchLimit::Nodes => Limits { nodes: Some(limit), ..unlimited },
-        BenchLimit::MoveTime => {
-            let time = Duration::from_millis(limit);
-            Limits { time: Some(TimeLimit { soft: time, hard: time }), ..unlimited }
-        }
-        BenchLimit::Perft => {
-            let cost = count_all(&roots, plies, say)?;
-            say(&cost.to_string());
-            return Ok(());
-        }
+    let cost = match &searches.task {
+        BenchTask::Search(limits) => search_all(planner, name, &roots, limits, say)?,
+        BenchTask::Perft(plies) => count_all(&roots, *plies, say)?,
     };
-    let cost = search_all(planner, name, &roots, &limits, say)?;
     say(&cost.to_string());
     Ok(())
 }
@@ -163,55 +140,39 @@ fn bench_positions() -> Result<Vec<Position>> {
 }
 
 fn read_positions(path: &Path) -> Result<Vec<Position>> {
-    PositionFile::read("bench", path)?.lines()?.iter().map(PositionLine::position).collect()
+    let file = PositionFile::read("bench", path)?;
+    file.lines.iter().map(|line| file.position(line)).collect()
 }
 
 /// Maximum length of a path in an error, in characters.
 const LONGEST_PATH: usize = 200;
 
-/// The text of a file of positions.
 pub struct PositionFile {
     /// The command and the path, for errors.
     name: String,
-    text: String,
-}
-
-/// A line with a position.
-#[derive(Clone, Copy)]
-pub struct PositionLine<'a> {
-    name: &'a str,
-    number: usize,
-    text: &'a str,
+    /// The lines with positions, and their numbers.
+    pub lines: Vec<(usize, String)>,
 }
 
 impl PositionFile {
-    /// Reads a file for a command, which errors name. Fails if it is no regular file or no text.
+    /// Reads a file for a command, which errors name. Empty lines and comments (`#`) are left out.
+    /// Fails if it is no regular file, no text, or if no line is left.
     pub fn read(command: &str, path: &Path) -> Result<Self> {
         let name = format!("{command}: '{}'", shortened(&path.display().to_string(), LONGEST_PATH));
         let metadata = std::fs::metadata(path).with_context(|| name.clone())?;
         // Reading a pipe or a device could block for ever.
         ensure!(metadata.is_file(), "{name}: not a regular file");
         let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
-        Ok(Self { name, text })
+        let lines = (1..).zip(text.lines().map(|line| line.trim().to_owned()));
+        let lines: Vec<(usize, String)> =
+            lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).collect();
+        ensure!(!lines.is_empty(), "{name}: there is no position in it");
+        Ok(Self { name, lines })
     }
 
-    /// The lines with positions: empty lines and comments (`#`) are left out. Fails if there are
-    /// none.
-    pub fn lines(&self) -> Result<Vec<PositionLine<'_>>> {
-        let lines = (1..).zip(self.text.lines().map(str::trim));
-        let positions = lines.filter(|(_, text)| !text.is_empty() && !text.starts_with('#'));
-        let found: Vec<_> = positions
-            .map(|(number, text)| PositionLine { name: &self.name, number, text })
-            .collect();
-        ensure!(!found.is_empty(), "{}: there is no position in it", self.name);
-        Ok(found)
-    }
-}
-
-impl PositionLine<'_> {
-    /// The position. Operations of EPD are ignored.
-    pub fn position(&self) -> Result<Position> {
-        let (fen, _) = split_operations(self.text);
-        Position::from_fen(&fen).with_context(|| format!("{}, line {}", self.name, self.number))
+    /// The position of a line. Operations of EPD are ignored.
+    pub fn position(&self, (number, line): &(usize, String)) -> Result<Position> {
+        let (fen, _) = split_operations(line);
+        Position::from_fen(&fen).with_context(|| format!("{}, line {number}", self.name))
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use azimuth_chess::text::shortened;
+use azimuth_search::{Limits, TimeLimit};
 
 use super::genfens::GenFens;
 use super::perft::MAX_PERFT_DEPTH;
@@ -14,18 +15,14 @@ use super::perft::MAX_PERFT_DEPTH;
 /// A line from the GUI.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
-    /// `uci`
     Uci,
-    /// `isready`
     IsReady,
     /// `setoption name … [value …]`
     SetOption {
-        /// The option's name as written.
         name: String,
         /// The rest of the line after `value`.
         value: Option<String>,
     },
-    /// `ucinewgame`
     NewGame,
     /// `position startpos|fen … [moves …]`
     Position {
@@ -34,22 +31,16 @@ pub enum Command {
         /// Moves in UCI notation.
         moves: Vec<String>,
     },
-    /// `debug on|off`
     Debug(bool),
-    /// `go …`
     Go {
-        /// The arguments that were understood.
         go: Go,
         /// The first unknown word. It is ignored if there is also a valid limit.
         unknown: Option<String>,
     },
     /// `go perft …`, with a depth in plies.
     Perft(u32),
-    /// `stop`
     Stop,
-    /// `ponderhit`
     PonderHit,
-    /// `quit`
     Quit,
     /// `d`: prints the board. Not part of UCI, like all commands below.
     Display,
@@ -63,9 +54,7 @@ pub enum Command {
     Compiler,
     /// `help`: lists the commands.
     Help,
-    /// `bench …`
     Bench(Bench),
-    /// `genfens …`
     GenFens(GenFens),
 }
 
@@ -82,16 +71,10 @@ pub enum Bench {
 /// The arguments of `bench` in Stockfish's order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BenchSearches {
-    /// Hash size in megabytes.
     pub hash_mb: u64,
-    /// Number of threads.
     pub threads: u64,
-    /// Limit of each search, in the unit of `limit_type`.
-    pub limit: u64,
-    /// Positions to search.
     pub positions: BenchPositions,
-    /// Unit of `limit`.
-    pub limit_type: BenchLimit,
+    pub task: BenchTask,
 }
 
 /// The positions that `bench` searches.
@@ -105,17 +88,12 @@ pub enum BenchPositions {
     File(PathBuf),
 }
 
-/// The kind of limit that ends each search of `bench`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BenchLimit {
-    /// Depth in plies.
-    Depth,
-    /// Number of positions.
-    Nodes,
-    /// Time in milliseconds.
-    MoveTime,
-    /// Perft to this depth in plies, instead of a search.
-    Perft,
+/// The work of `bench` in each position.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BenchTask {
+    Search(Limits),
+    /// Perft to this depth in plies.
+    Perft(u32),
 }
 
 /// The arguments of `go`.
@@ -146,24 +124,12 @@ pub struct Go {
 /// The number of moves of a `go mate` without a number.
 pub const ANY_MATE: u32 = u32::MAX;
 
-/// Names of the arguments of `go`. One of them ends the move list of `searchmoves`.
-const GO_WORDS: [&str; 12] = [
-    "searchmoves",
-    "ponder",
-    "wtime",
-    "btime",
-    "winc",
-    "binc",
-    "movestogo",
-    "depth",
-    "nodes",
-    "mate",
-    "movetime",
-    "infinite",
-];
-
-/// Arguments of `go` that GUIs send with negative values, for example when a clock has run out.
+/// Arguments of `go` with a number that GUIs send as a negative one, for example when a clock has
+/// run out.
 const MAY_BE_NEGATIVE: [&str; 6] = ["wtime", "btime", "winc", "binc", "movestogo", "movetime"];
+
+/// Arguments of `go` with another number.
+const COUNTS: [&str; 3] = ["depth", "nodes", "mate"];
 
 /// Prefix of the error for a `go` command that starts no search.
 const REFUSED: &str = "go: no search begins";
@@ -250,7 +216,7 @@ fn go(mut words: &[&str]) -> Result<Command> {
     let mut go = Go::default();
     let (mut known, mut unknown) = (words.is_empty(), None);
     while let [name, rest @ ..] = words {
-        known |= GO_WORDS.contains(name);
+        known |= is_argument(name);
         words = match *name {
             "ponder" => {
                 go.ponder = true;
@@ -261,13 +227,13 @@ fn go(mut words: &[&str]) -> Result<Command> {
                 rest
             }
             "searchmoves" => {
-                let end = rest.iter().position(|word| GO_WORDS.contains(word));
+                let end = rest.iter().position(|word| is_argument(word));
                 let (moves, rest) = rest.split_at(end.unwrap_or(rest.len()));
                 go.search_moves = moves.iter().map(|&mv| mv.to_owned()).collect();
                 rest
             }
-            name if GO_WORDS.contains(&name) => match rest {
-                [value, rest @ ..] if !GO_WORDS.contains(value) => {
+            name if is_argument(name) => match rest {
+                [value, rest @ ..] if !is_argument(value) => {
                     set_limit(&mut go, name, number(name, value)?);
                     rest
                 }
@@ -287,6 +253,12 @@ fn go(mut words: &[&str]) -> Result<Command> {
         Some(word) if !known => bail!("unknown argument '{word}'"),
         unknown => Ok(Command::Go { go, unknown }),
     }
+}
+
+/// Whether a word is an argument of `go`. An argument ends the move list of `searchmoves`.
+fn is_argument(word: &str) -> bool {
+    let words = ["searchmoves", "ponder", "infinite"];
+    [&words[..], &MAY_BE_NEGATIVE, &COUNTS].iter().any(|words| words.contains(&word))
 }
 
 /// Parses the number of an argument of `go`, clamped to the range of `i64`. Decimals, which some
@@ -359,22 +331,27 @@ fn bench(words: &[&str]) -> Result<Bench> {
         Some(&"current") => BenchPositions::Current,
         Some(file) => BenchPositions::File(PathBuf::from(file)),
     };
-    let limit_type = match rest.get(2) {
-        None | Some(&"depth") => BenchLimit::Depth,
-        Some(&"nodes") => BenchLimit::Nodes,
-        Some(&"movetime") => BenchLimit::MoveTime,
-        Some(&"perft") => BenchLimit::Perft,
+    let (plies, unlimited) = (u32::try_from(limit).unwrap_or(u32::MAX), Limits::default());
+    let task = match rest.get(2) {
+        None | Some(&"depth") => BenchTask::Search(Limits { depth: Some(plies), ..unlimited }),
+        Some(&"nodes") => BenchTask::Search(Limits { nodes: Some(limit), ..unlimited }),
+        Some(&"movetime") => {
+            let time = Duration::from_millis(limit);
+            let time = Some(TimeLimit { soft: time, hard: time });
+            BenchTask::Search(Limits { time, ..unlimited })
+        }
+        Some(&"perft") if plies > MAX_PERFT_DEPTH => {
+            bail!("bench: perft needs a limit from 1 to {MAX_PERFT_DEPTH}, found {limit}")
+        }
+        Some(&"perft") => BenchTask::Perft(plies),
         Some(other) => {
             bail!("bench: expected depth, nodes, movetime or perft, found '{}'", quoted(other))
         }
     };
-    if limit_type == BenchLimit::Perft && limit > MAX_PERFT_DEPTH.into() {
-        bail!("bench: perft needs a limit from 1 to {MAX_PERFT_DEPTH}, found {limit}");
-    }
     if let Some(word) = rest.get(3) {
         bail!("bench: unknown argument '{}'", quoted(word));
     }
-    Ok(Bench::Searches(BenchSearches { hash_mb, threads, limit, positions, limit_type }))
+    Ok(Bench::Searches(BenchSearches { hash_mb, threads, positions, task }))
 }
 
 #[cfg(test)]
@@ -419,31 +396,5 @@ mod tests {
         let go = Go { mate: Some(ANY_MATE), nodes: Some(9), ..Go::default() };
         assert_eq!(command("go mate nodes 9"), Command::Go { go, unknown: None });
         assert_eq!(command("go perft 5"), Command::Perft(5));
-    }
-
-    #[test]
-    fn bench_takes_a_depth_or_what_stockfish_takes() {
-        let bench = |line: &str| match command(line) {
-            Command::Bench(bench) => bench,
-            other => panic!("{line}: {other:?}"),
-        };
-        assert_eq!(bench("bench"), Bench::Fixed(None));
-        assert_eq!(bench("bench 6"), Bench::Fixed(Some(6)));
-        let all = BenchSearches {
-            hash_mb: 64,
-            threads: 2,
-            limit: 5000,
-            positions: BenchPositions::File("fens.epd".into()),
-            limit_type: BenchLimit::Nodes,
-        };
-        assert_eq!(bench("bench 64 2 5000 fens.epd nodes"), Bench::Searches(all));
-        let few = BenchSearches {
-            hash_mb: 16,
-            threads: 1,
-            limit: 13,
-            positions: BenchPositions::Default,
-            limit_type: BenchLimit::Depth,
-        };
-        assert_eq!(bench("bench 16 1"), Bench::Searches(few));
     }
 }

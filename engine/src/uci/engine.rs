@@ -49,7 +49,6 @@ pub trait Program {
     /// Returns the planner; `None` if its search failed.
     fn put_back(&mut self, planner: Option<Box<dyn Planner>>);
 
-    /// Clears the state of the previous game.
     fn new_game(&mut self);
 
     /// The static scores of a position and its moves.
@@ -82,7 +81,6 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// A session with a program.
     pub fn new(output: Output, program: Box<dyn Program>) -> Self {
         Self {
             output,
@@ -212,9 +210,11 @@ impl Engine {
     }
 
     fn introduce(&self) {
-        self.output.say(&format!("id name {}", self.program.name()));
+        let name = self.program.name();
+        self.output.say(&format!("id name {name}"));
         self.output.say("id author the Azimuth developers");
-        let about = text_line("UCI_EngineAbout", &program::about(&self.program.name()));
+        let about = format!("{name}, {}", env!("CARGO_PKG_LICENSE"));
+        let about = text_line("UCI_EngineAbout", &about);
         let options = [self.program.options(), SessionOptions::describe(), vec![about]].concat();
         options.iter().for_each(|option| self.output.say(option));
         self.output.say("uciok");

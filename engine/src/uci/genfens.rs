@@ -14,7 +14,7 @@ use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
-use super::bench::{PositionFile, PositionLine};
+use super::bench::PositionFile;
 
 /// Maximum number of positions of one command.
 const MOST_POSITIONS: u32 = 1_000_000;
@@ -93,11 +93,10 @@ impl GenFens {
     ) -> Result<()> {
         let read = |path| PositionFile::read("genfens", path);
         let book = self.book.as_deref().map(read).transpose()?;
-        let openings = book.as_ref().map(PositionFile::lines).transpose()?.unwrap_or_default();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         planner.new_game();
         for _ in 0..self.count {
-            let position = self.draw(&openings, planner, &mut random)?;
+            let position = self.draw(book.as_ref(), planner, &mut random)?;
             let line = format!("info string genfens {}", fen_of(position.board()));
             if say(&line).is_break() {
                 break;
@@ -109,12 +108,12 @@ impl GenFens {
     /// Draws games until the last position of one is fit to start from.
     fn draw(
         &self,
-        openings: &[PositionLine<'_>],
+        book: Option<&PositionFile>,
         planner: &mut dyn Planner,
         random: &mut Xoshiro256PlusPlus,
     ) -> Result<Position> {
         for _ in 0..ATTEMPTS {
-            let start = pick(openings, random).map(PositionLine::position);
+            let start = book.and_then(|book| Some(book.position(pick(&book.lines, random)?)));
             let plies = self.plies.unwrap_or_else(|| random.random_range(8..=9));
             let position = play_at_random(start.transpose()?.unwrap_or_default(), plies, random);
             if let Some(position) = position

@@ -136,12 +136,8 @@ impl Level {
         BEAM.into_iter().map(beam).chain(SELECTIVE.into_iter().map(selective)).collect()
     }
 
-    /// `settings` with the beam that the ratings were measured with, which verifies nothing.
-    pub fn settings(&self, settings: PlannerSettings) -> PlannerSettings {
-        Self::settings_of(self.planner, settings)
-    }
-
-    /// The same, for all levels of a planner.
+    /// `settings` with the beam that the ratings of a planner's levels were measured with, which
+    /// verifies nothing.
     pub fn settings_of(planner: PlannerKind, settings: PlannerSettings) -> PlannerSettings {
         let verify = match planner {
             PlannerKind::Beam => BeamVerify::None,

@@ -33,13 +33,10 @@ const DEPTH: RangeInclusive<u64> = 1..=64;
 /// The current values of Azimuth's options.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Hash size and number of threads.
     pub resources: Resources,
-    /// The encoder.
     pub model: ModelSource,
     /// The planner; chosen by the kind of search if `None`.
     pub planner: Option<PlannerKind>,
-    /// Settings of the planners.
     pub planners: PlannerSettings,
     /// Play no better than [`Self::elo`].
     pub limit_strength: bool,
@@ -168,9 +165,7 @@ pub struct SessionOptions {
     pub move_overhead: Duration,
     /// Share of its usual time that a move of a timed game takes, in percent.
     pub slow_mover: u32,
-    /// Number of lines to report.
     pub multipv: usize,
-    /// Report win, draw and loss chances in `info` lines.
     pub show_wdl: bool,
     /// The GUI analyses and does not play.
     pub analyse_mode: bool,
@@ -180,7 +175,6 @@ pub struct SessionOptions {
     pub nodes_per_ms: Option<NonZeroU64>,
     /// The opponent, as the GUI names it.
     pub opponent: Option<String>,
-    /// Log file for all lines.
     pub log_file: Option<PathBuf>,
 }
 
@@ -247,34 +241,28 @@ impl SessionOptions {
 /// The value for no text.
 const EMPTY: &str = "<empty>";
 
-/// The `option` line of a number.
 fn spin_line(name: &str, value: u64, range: &RangeInclusive<u64>) -> String {
     let (min, max) = (range.start(), range.end());
     format!("option name {name} type spin default {value} min {min} max {max}")
 }
 
-/// The `option` line of a switch.
 fn check_line(name: &str, value: bool) -> String {
     format!("option name {name} type check default {value}")
 }
 
-/// The `option` line of an enumeration.
 fn combo_line<T: ValueEnum>(name: &str, value: &T) -> String {
     choice_line(name, &name_of(value), &names_of::<T>())
 }
 
-/// The `option` line of a combo box with these choices.
 fn choice_line(name: &str, value: &str, choices: &[String]) -> String {
     let choices: String = choices.iter().map(|choice| format!(" var {choice}")).collect();
     format!("option name {name} type combo default {value}{choices}")
 }
 
-/// The `option` line of a text.
 pub fn text_line(name: &str, value: &str) -> String {
     format!("option name {name} type string default {value}")
 }
 
-/// The `option` line of a button.
 fn button_line(name: &str) -> String {
     format!("option name {name} type button")
 }
@@ -284,7 +272,6 @@ fn text<'a>(value: &'a str, none: &str) -> Option<&'a str> {
     (!value.is_empty() && !value.eq_ignore_ascii_case(none)).then_some(value)
 }
 
-/// Reads a number.
 fn spin<T>(name: &str, value: &str, range: RangeInclusive<T>) -> Result<T>
 where
     T: std::str::FromStr + PartialOrd + Display,
@@ -295,7 +282,6 @@ where
     Ok(number)
 }
 
-/// Reads `true` or `false`.
 fn check(name: &str, value: &str) -> Result<bool> {
     match value.to_ascii_lowercase().as_str() {
         "true" => Ok(true),
@@ -304,12 +290,10 @@ fn check(name: &str, value: &str) -> Result<bool> {
     }
 }
 
-/// Reads a choice.
 fn combo<T: ValueEnum>(name: &str, value: &str) -> Result<T> {
     T::from_str(value, true).map_err(|_| expected(name, &names_of::<T>().join(", "), value))
 }
 
-/// The error for an invalid value.
 fn expected(name: &str, wanted: &str, found: &str) -> anyhow::Error {
     anyhow!("option {name}: expected {wanted}, found '{}'", quoted(found))
 }
@@ -333,17 +317,12 @@ mod tests {
         assert_eq!(options.model.precision, Precision::Bf16);
         let before = options.clone();
         for (name, value, part) in [
-            ("Hash", "0", "expected 1 to 65536, found '0'"),
-            ("Hash", "x", "found 'x'"),
+            ("Hash", "x", "expected 1 to 65536, found 'x'"),
             ("UCI_Elo", "-1", "found '-1'"),
-            ("Planner", "minimax", "expected auto, beam, selective, found 'minimax'"),
             ("Threads", "1025", "expected 1 to 1024"),
-            ("Skill Level", "21", "expected 0 to 20"),
             ("SyzygyProbeLimit", "8", "expected 0 to 7"),
             ("Syzygy50MoveRule", "no", "expected true or false"),
-            ("Backend", "tpu", "expected auto, cpu, cuda, found 'tpu'"),
             ("UCI_LimitStrength", "maybe", "expected true or false"),
-            ("Contempt", "1", "unknown option 'Contempt'"),
         ] {
             let error = options.set(name, Some(value)).expect_err(name).to_string();
             assert!(error.contains(part), "{error}");
@@ -383,30 +362,6 @@ mod tests {
                 options.set(name, value)?;
             }
             assert_eq!((options, session), Default::default(), "{line}");
-        }
-        Ok(())
-    }
-
-    #[test]
-    fn names_ignore_case_and_errors_change_nothing() -> Result<()> {
-        let mut options = SessionOptions::default();
-        assert!(options.set("move OVERHEAD", Some("100"))?);
-        assert_eq!(options.move_overhead, Duration::from_millis(100));
-        let before = options.clone();
-        let error = options.set("UCI_Chess960", Some("maybe")).expect_err("maybe").to_string();
-        assert!(error.contains("expected true or false, found 'maybe'"), "{error}");
-        assert!(!options.set("Contempt", Some("1"))?);
-        assert!(options.set("UCI_EngineAbout", Some("Azimuth"))?);
-        assert_eq!(options, before);
-        Ok(())
-    }
-
-    #[test]
-    fn what_stockfish_calls_the_log_file_is_the_log_file() -> Result<()> {
-        for name in ["Debug Log File", "LogFile"] {
-            let mut options = SessionOptions::default();
-            assert!(options.set(name, Some("a log.txt"))?);
-            assert_eq!(options.log_file, Some(PathBuf::from("a log.txt")));
         }
         Ok(())
     }

@@ -31,7 +31,6 @@ struct Log {
 }
 
 impl Output {
-    /// Creates an output that writes to `gui`.
     pub fn new(gui: impl Write + Send + 'static) -> Self {
         Self(Arc::new(Mutex::new(Sink { gui: Box::new(gui), failed: None, log: None })))
     }

@@ -20,11 +20,8 @@ use super::perft::RunningPerft;
 use super::time_management::time_for_choice;
 use crate::explain::line;
 
-/// A background task.
 pub enum Running {
-    /// A search, which ends with a `bestmove`.
     Search(RunningSearch),
-    /// `go perft`.
     Perft(RunningPerft),
     /// The answer to a `go` that needs no search.
     Held(HeldAnswer),
@@ -59,7 +56,6 @@ impl Running {
     }
 }
 
-/// A running search.
 pub struct RunningSearch {
     signals: Sender<Signal>,
     /// Set before the best move is printed, because the next command may follow it at once.
@@ -112,7 +108,6 @@ impl RunningSearch {
         Ok(Self { signals, answered, stopped: false, thread })
     }
 
-    /// Sends a signal to the search.
     pub fn signal(&mut self, signal: Signal) {
         self.stopped |= signal == Signal::Stop;
         // Sending fails only if the search has ended, and then the signal is not needed.
@@ -158,7 +153,14 @@ impl Answer {
         let used = used.map(|report| control.clock_after(report.nodes));
         let best = match outcome {
             Ok(report) => {
-                self.tell_costs(&report);
+                if self.debug {
+                    let Report { nodes, scored, waited, .. } = &report;
+                    self.output.say(&format!(
+                        "info string scored {scored} of {nodes} positions, waited {} ms for the \
+                         encoder",
+                        waited.as_millis()
+                    ));
+                }
                 if let Some(reason) = control.early_end(self.asked_depth, &report) {
                     self.output.inform(&reason);
                 }
@@ -175,19 +177,10 @@ impl Answer {
         Finished { planner: (!failed).then_some(planner), used }
     }
 
-    fn tell_costs(&self, report: &Report) {
-        if self.debug {
-            let Report { nodes, scored, waited, .. } = report;
-            self.output.say(&format!(
-                "info string scored {scored} of {nodes} positions, waited {} ms for the encoder",
-                waited.as_millis()
-            ));
-        }
-    }
-
     fn best_move(&self, report: &Report) -> String {
         match self.line(&report.pv).as_slice() {
-            [best, reply, ..] if self.goes_on_after(&report.pv[..2]) => {
+            // After the end of the game there is nothing to ponder on.
+            [best, reply, ..] if self.root.after_line(&report.pv[..2]).has_legal_move() => {
                 format!("bestmove {best} ponder {reply}")
             }
             [best, ..] => format!("bestmove {best}"),
@@ -208,11 +201,6 @@ impl Answer {
             "info depth {depth} seldepth {seldepth} multipv {multipv} score {value}{wdl} \
              nodes {nodes} nps {nps} hashfull {hashfull} tbhits {tbhits} time {milliseconds} pv {pv}"
         )
-    }
-
-    /// Whether there is a legal move after `moves`. If not, there is nothing to ponder on.
-    fn goes_on_after(&self, moves: &[Move]) -> bool {
-        self.root.after_line(moves).has_legal_move()
     }
 
     fn line(&self, pv: &[Move]) -> Vec<String> {

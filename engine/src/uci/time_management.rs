@@ -28,10 +28,7 @@ const MOVETIME_KEPT_BACK: u32 = 25;
 
 /// Time limits for this move, with `overhead` reserved; `None` if no clock runs.
 pub fn budget(go: &Go, side: Color, overhead: Duration) -> Option<TimeLimit> {
-    let own = match side {
-        Color::White => 0,
-        Color::Black => 1,
-    };
+    let own = side as usize;
     if let Some(time) = go.move_time {
         let hard = time - overhead.min(time / MOVETIME_KEPT_BACK);
         return Some(TimeLimit { soft: hard, hard });
@@ -129,7 +126,7 @@ impl NodeClock {
 #[cfg(test)]
 mod tests {
     use azimuth_chess::position::{Position, legal_moves};
-    use azimuth_search::{Bound, Handicap, SearchedMove, Value};
+    use azimuth_search::{Bound, SearchedMove, Value};
 
     use super::*;
 
@@ -210,27 +207,6 @@ mod tests {
     fn the_longest_clocks_are_no_trouble() {
         let go = Go { moves_to_go: Some(u32::MAX), ..clock(u64::MAX, u64::MAX, None) };
         assert!(budget(&go, Color::White, Duration::ZERO).is_some());
-    }
-
-    fn limited(limits: Limits) -> Limits {
-        Limits { handicap: Some(Handicap::default()), ..limits }
-    }
-
-    #[test]
-    fn only_a_limited_strength_on_a_clock_is_paced() {
-        let second = Duration::from_secs(1);
-        let time = Some(TimeLimit { soft: second / 2, hard: second });
-        let go = Go::default();
-        let of = |go: &Go, limits| paced(go, &limits);
-        let clock = Limits { time, ..Limits::default() };
-        assert_eq!(of(&go, limited(clock.clone())), time);
-        assert_eq!(of(&go, limited(Limits::default())), None);
-        assert_eq!(of(&go, clock.clone()), None);
-        let fixed = Go { move_time: Some(second), ..Go::default() };
-        assert_eq!(of(&fixed, limited(clock.clone())), None);
-        assert_eq!(of(&go, limited(Limits { nodes: Some(9), ..clock.clone() })), None);
-        let counted = Limits { nodes_per_ms: 100.try_into().ok(), ..clock };
-        assert_eq!(of(&go, limited(counted)), None);
     }
 
     #[test]

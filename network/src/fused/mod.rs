@@ -26,8 +26,13 @@ pub use operations::{
 
 /// The rows of `table` (ids x H) for the `ids` (batch x length, u8), plus the rows of `positional`
 /// (length x H) for their positions: (batch * length x H).
-pub fn embed(ids: &Tensor, table: &Tensor, positional: &Tensor) -> Result<Tensor> {
-    match path(table) {
+pub fn embed(
+    operations: Operations,
+    ids: &Tensor,
+    table: &Tensor,
+    positional: &Tensor,
+) -> Result<Tensor> {
+    match path(operations, table) {
         Path::Cpu => cpu::embed(ids, table, positional),
         #[cfg(feature = "cuda")]
         Path::Cuda if cuda::takes_rows(table)? => cuda::embed(ids, table, positional),
@@ -39,12 +44,13 @@ pub fn embed(ids: &Tensor, table: &Tensor, positional: &Tensor) -> Result<Tensor
 /// their `bias` (3H), in `heads` heads of H / heads each; the result is (batch, length, H). `mask`
 /// drops attention weights.
 pub fn attention(
+    operations: Operations,
     packed: &Tensor,
     bias: &Tensor,
     heads: usize,
     mask: DropoutMask,
 ) -> Result<Tensor> {
-    match path(packed) {
+    match path(operations, packed) {
         Path::Cpu => cpu::attention(packed, bias, heads, mask),
         #[cfg(feature = "cuda")]
         Path::Cuda if cuda::takes_attention(packed, heads)? => {
@@ -63,7 +69,7 @@ pub fn attention_back(
     mask: DropoutMask,
     gradient: &Tensor,
 ) -> Result<Tensor> {
-    match path(packed) {
+    match path(Operations::Fused, packed) {
         Path::Cpu => cpu::attention_back(packed, bias, heads, mask, gradient),
         #[cfg(feature = "cuda")]
         Path::Cuda if cuda::takes_attention_back(packed, heads)? => {
@@ -78,8 +84,13 @@ pub fn attention_back(
 }
 
 /// `GELU(x + bias)` with the exact Gaussian distribution; `x` is (rows, width).
-pub fn gelu(x: &Tensor, bias: &Tensor, mask: DropoutMask) -> Result<Tensor> {
-    match path(x) {
+pub fn gelu(
+    operations: Operations,
+    x: &Tensor,
+    bias: &Tensor,
+    mask: DropoutMask,
+) -> Result<Tensor> {
+    match path(operations, x) {
         Path::Cpu => cpu::gelu(x, bias, mask),
         #[cfg(feature = "cuda")]
         Path::Cuda if cuda::takes_rows(x)? => cuda::gelu(x, bias, mask),
@@ -95,7 +106,7 @@ pub fn gelu_back(
     mask: DropoutMask,
     gradient: &Tensor,
 ) -> Result<Tensor> {
-    match path(x) {
+    match path(Operations::Fused, x) {
         Path::Cpu => cpu::gelu_back(x, bias, mask, gradient),
         #[cfg(feature = "cuda")]
         Path::Cuda if cuda::takes_rows(x)? => cuda::gelu_back(x, bias, mask, gradient),
@@ -109,12 +120,13 @@ pub fn gelu_back(
 
 /// Layer norm of `x + mask(branch + bias)`; `x` and `branch` are (rows, width).
 pub fn add_norm(
+    operations: Operations,
     x: &Tensor,
     branch: &Tensor,
     parameters: &AddNorm,
     mask: DropoutMask,
 ) -> Result<Tensor> {
-    match path(x) {
+    match path(operations, x) {
         Path::Cpu => cpu::add_norm(x, branch, parameters, mask),
         #[cfg(feature = "cuda")]
         Path::Cuda if cuda::takes_norm(x)? => cuda::add_norm(x, branch, parameters, mask),
@@ -130,7 +142,7 @@ pub fn add_norm_back(
     mask: DropoutMask,
     gradient: &Tensor,
 ) -> Result<AddNormBack> {
-    match path(x) {
+    match path(Operations::Fused, x) {
         Path::Cpu => cpu::add_norm_back(x, branch, parameters, mask, gradient),
         #[cfg(feature = "cuda")]
         Path::Cuda if cuda::takes_norm(x)? => {
@@ -143,7 +155,7 @@ pub fn add_norm_back(
 /// Activations `clamp(x, 0, 1)²` of the sums x of `bias` (H) and the rows of `table` (rows x H) in
 /// each of the `bags`: (bags x H).
 pub fn activated_sums(table: &Tensor, bias: &Tensor, bags: &Bags) -> Result<Tensor> {
-    match path(table) {
+    match path(Operations::Fused, table) {
         #[cfg(feature = "cuda")]
         Path::Cuda if cuda::takes_sums(table)? => cuda::activated_sums(table, bias, bags),
         Path::Cpu => cpu::activated_sums(table, bias, bags),
@@ -164,7 +176,7 @@ pub fn activated_sums_back(
     bags: &Bags,
     rows: usize,
 ) -> Result<(Tensor, Tensor)> {
-    match path(activations) {
+    match path(Operations::Fused, activations) {
         #[cfg(feature = "cuda")]
         Path::Cuda if cuda::takes_sums(activations)? => {
             cuda::activated_sums_back(activations, gradient, bags, rows)
@@ -182,8 +194,9 @@ enum Path {
     Nobody,
 }
 
-fn path(x: &Tensor) -> Path {
+fn path(operations: Operations, x: &Tensor) -> Path {
     match (x.device().is_cpu(), x.dtype()) {
+        _ if operations == Operations::Composed => Path::Nobody,
         (true, DType::F32) => Path::Cpu,
         #[cfg(feature = "cuda")]
         (false, DType::F32 | DType::F16 | DType::BF16) => Path::Cuda,

@@ -1,8 +1,35 @@
-//! The fused operations against candle's: values and gradients.
+//! The operations on the CPU against candle's: values and gradients. The tests of the CUDA kernels
+//! make the same comparisons.
 
 use candle_core::{Device, Tensor};
 
 use super::*;
+
+/// An implementation of the operations.
+pub(super) struct Tested {
+    pub attention: fn(&Tensor, &Tensor, usize, DropoutMask) -> Result<Tensor>,
+    pub attention_back: fn(&Tensor, &Tensor, usize, DropoutMask, &Tensor) -> Result<Tensor>,
+    pub embed: fn(&Tensor, &Tensor, &Tensor) -> Result<Tensor>,
+    pub gelu: fn(&Tensor, &Tensor, DropoutMask) -> Result<Tensor>,
+    pub gelu_back: fn(&Tensor, &Tensor, DropoutMask, &Tensor) -> Result<Tensor>,
+    pub add_norm: fn(&Tensor, &Tensor, &AddNorm, DropoutMask) -> Result<Tensor>,
+    pub add_norm_back: fn(&Tensor, &Tensor, &AddNorm, DropoutMask, &Tensor) -> Result<AddNormBack>,
+}
+
+const CPU: Tested = Tested {
+    attention: cpu::attention,
+    attention_back: cpu::attention_back,
+    embed: cpu::embed,
+    gelu: cpu::gelu,
+    gelu_back: cpu::gelu_back,
+    add_norm: cpu::add_norm,
+    add_norm_back: cpu::add_norm_back,
+};
+
+/// A data type, and the error of an operation that is tolerated in it.
+pub(super) type Precision = (DType, f32);
+
+const F32: Precision = (DType::F32, 1e-5);
 
 /// Irregular numbers, the same in every run.
 pub(super) fn wave(shape: &[usize], step: f32) -> Result<Tensor> {
@@ -11,101 +38,123 @@ pub(super) fn wave(shape: &[usize], step: f32) -> Result<Tensor> {
     Tensor::from_vec(values, shape, &Device::Cpu)
 }
 
-fn check(what: &str, found: &Tensor, expected: &Tensor) -> Result<()> {
+/// Such numbers that every precision represents exactly, so that only the rounding of the operation
+/// is measured.
+pub(super) fn coarse(shape: &[usize], step: f32, dtype: DType) -> Result<Tensor> {
+    wave(shape, step)?.to_dtype(DType::BF16)?.to_dtype(DType::F32)?.to_dtype(dtype)
+}
+
+fn wide(tensor: &Tensor) -> Result<Tensor> {
+    tensor.to_dtype(DType::F32)
+}
+
+pub(super) fn check(what: &str, found: &Tensor, expected: &Tensor, tolerance: f32) -> Result<()> {
     assert_eq!(found.dims(), expected.dims(), "{what}");
-    let difference = (found - expected)?.abs()?.max_all()?.to_scalar::<f32>()?;
+    let difference = (wide(found)? - expected)?.abs()?;
+    // candle's maximum ignores NaN, its sum does not.
+    assert!(difference.sum_all()?.to_scalar::<f32>()?.is_finite(), "{what}: not finite");
+    let difference = difference.max_all()?.to_scalar::<f32>()?;
     let largest = expected.abs()?.max_all()?.to_scalar::<f32>()?;
-    assert!(difference < 1e-5 * (1.0 + largest), "{what}: {difference} of {largest}");
+    assert!(difference <= tolerance * (1.0 + largest), "{what}: {difference} of {largest}");
     Ok(())
 }
 
-pub(super) fn masks() -> [DropoutMask; 2] {
+fn masks() -> [DropoutMask; 2] {
     [DropoutMask::NONE, DropoutMask::new(0.3, 7 << 33 | 5)]
 }
 
-#[test]
-fn attention_equals_candles() -> Result<()> {
-    for (batch, length, heads, head) in [(2, 7, 2, 4), (1, 78, 1, 16), (3, 5, 3, 9)] {
+/// Compares attentions of the sizes batch, length, heads and width of a head.
+pub(super) fn compare_attention(
+    tested: &Tested,
+    (dtype, tolerance): Precision,
+    sizes: [(usize, usize, usize, usize); 3],
+) -> Result<()> {
+    for (batch, length, heads, head) in sizes {
         let hidden = heads * head;
-        let packed = wave(&[batch, length, 3 * hidden], 0.61)?;
-        let (bias, gradient) = (wave(&[3 * hidden], 0.3)?, wave(&[batch, length, hidden], 0.77)?);
+        let packed = coarse(&[batch, length, 3 * hidden], 0.61, dtype)?;
+        let bias = coarse(&[3 * hidden], 0.3, dtype)?;
+        let gradient = coarse(&[batch, length, hidden], 0.77, dtype)?;
+        let (exact, exact_bias) = (wide(&packed)?, wide(&bias)?);
+        let what = format!("{dtype:?} {length} x {head}");
         for mask in masks() {
-            let expected = reference::attention(&packed, &bias, heads, mask)?;
-            check("values", &attention(&packed, &bias, heads, mask)?, &expected)?;
-            let attend = |x: &[Tensor]| reference::attention(&x[0], &x[1], heads, mask);
-            let [slopes, bias_slopes] = reference::gradients(attend, [&packed, &bias], &gradient)?;
-            let found = attention_back(&packed, &bias, heads, mask, &gradient)?;
-            check("gradient", &found, &slopes)?;
-            let found = found.reshape((batch * length, 3 * hidden))?;
-            check("gradient of the bias", &column_sums(&found)?, &bias_slopes)?;
+            let expected = reference::attention(&exact, &exact_bias, heads, mask)?;
+            let found = (tested.attention)(&packed, &bias, heads, mask)?;
+            check(&what, &found, &expected, tolerance)?;
+            let attend = |x: &[Tensor]| reference::attention(&x[0], &exact_bias, heads, mask);
+            let [expected] = reference::gradients(attend, [&exact], &wide(&gradient)?)?;
+            let found = (tested.attention_back)(&packed, &bias, heads, mask, &gradient)?;
+            check(&format!("{what}, gradient"), &found, &expected, tolerance)?;
         }
     }
     Ok(())
 }
 
-#[test]
-fn embedding_equals_candles() -> Result<()> {
+/// Compares embeddings of this width.
+pub(super) fn compare_embedding(
+    tested: &Tested,
+    (dtype, tolerance): Precision,
+    width: usize,
+) -> Result<()> {
     let ids = Tensor::from_vec(vec![2u8, 0, 1, 4, 4, 3], (2, 3), &Device::Cpu)?;
-    let (table, positional) = (wave(&[5, 7], 0.3)?, wave(&[3, 7], 0.7)?);
-    check(
-        "values",
-        &embed(&ids, &table, &positional)?,
-        &reference::embed(&ids, &table, &positional)?,
-    )
+    let (table, positional) = (coarse(&[5, width], 0.3, dtype)?, coarse(&[3, width], 0.7, dtype)?);
+    let expected = reference::embed(&ids, &wide(&table)?, &wide(&positional)?)?;
+    check("values", &(tested.embed)(&ids, &table, &positional)?, &expected, tolerance)
 }
 
-#[test]
-fn gelu_equals_candles() -> Result<()> {
-    let (x, bias, gradient) = (wave(&[9, 20], 0.113)?, wave(&[20], 0.7)?, wave(&[9, 20], 0.77)?);
+/// Compares the activation of rows of this width.
+pub(super) fn compare_gelu(
+    tested: &Tested,
+    (dtype, tolerance): Precision,
+    [rows, width]: [usize; 2],
+) -> Result<()> {
+    let (x, bias) = (coarse(&[rows, width], 0.113, dtype)?, coarse(&[width], 0.7, dtype)?);
+    let gradient = coarse(&[rows, width], 0.77, dtype)?;
+    let (exact, exact_bias) = (wide(&x)?, wide(&bias)?);
     for mask in masks() {
-        check("values", &gelu(&x, &bias, mask)?, &reference::gelu(&x, &bias, mask)?)?;
-        let activate = |x: &[Tensor]| reference::gelu(&x[0], &x[1], mask);
-        let [slopes, bias_slopes] = reference::gradients(activate, [&x, &bias], &gradient)?;
-        let found = gelu_back(&x, &bias, mask, &gradient)?;
-        check("gradient", &found, &slopes)?;
-        check("gradient of the bias", &column_sums(&found)?, &bias_slopes)?;
+        let expected = reference::gelu(&exact, &exact_bias, mask)?;
+        check("values", &(tested.gelu)(&x, &bias, mask)?, &expected, tolerance)?;
+        let activate = |x: &[Tensor]| reference::gelu(&x[0], &exact_bias, mask);
+        let [expected] = reference::gradients(activate, [&exact], &wide(&gradient)?)?;
+        let found = (tested.gelu_back)(&x, &bias, mask, &gradient)?;
+        check("gradient", &found, &expected, tolerance)?;
     }
     Ok(())
 }
 
-#[test]
-fn add_norm_equals_candles() -> Result<()> {
-    let (x, branch, gradient) = (wave(&[7, 24], 0.37)?, wave(&[7, 24], 1.1)?, wave(&[7, 24], 0.7)?);
-    let parameters =
-        AddNorm { bias: wave(&[24], 0.5)?, weight: wave(&[24], 0.9)?, shift: wave(&[24], 0.2)? };
+/// Compares layer norms of rows of this width.
+pub(super) fn compare_add_norm(
+    tested: &Tested,
+    (dtype, tolerance): Precision,
+    [rows, width]: [usize; 2],
+) -> Result<()> {
+    let [x, branch, gradient] = [0.37, 1.1, 0.7].map(|step| coarse(&[rows, width], step, dtype));
+    let (x, branch, gradient) = (x?, branch?, gradient?);
+    let [bias, weight, shift] = [0.5, 0.9, 0.2].map(|step| coarse(&[width], step, dtype));
+    let parameters = AddNorm { bias: bias?, weight: weight?, shift: shift? };
+    let exact = AddNorm {
+        bias: wide(&parameters.bias)?,
+        weight: wide(&parameters.weight)?,
+        shift: wide(&parameters.shift)?,
+    };
+    let (x32, branch32, slopes) = (wide(&x)?, wide(&branch)?, wide(&gradient)?);
     for mask in masks() {
-        let expected = reference::add_norm(&x, &branch, &parameters, mask)?;
-        check("values", &add_norm(&x, &branch, &parameters, mask)?, &expected)?;
-        let expected = reference::add_norm_back(&x, &branch, &parameters, mask, &gradient)?;
-        let found = add_norm_back(&x, &branch, &parameters, mask, &gradient)?;
-        check("x", &found.x, &expected.x)?;
-        check("branch", &found.branch, &expected.branch)?;
-        check("weight", &found.weight, &expected.weight)?;
-        check("shift", &found.shift, &expected.shift)?;
+        let expected = reference::add_norm(&x32, &branch32, &exact, mask)?;
+        let found = (tested.add_norm)(&x, &branch, &parameters, mask)?;
+        check(&format!("{dtype:?} {width}"), &found, &expected, tolerance)?;
+        let expected = reference::add_norm_back(&x32, &branch32, &exact, mask, &slopes)?;
+        let found = (tested.add_norm_back)(&x, &branch, &parameters, mask, &gradient)?;
+        check("x", &found.x, &expected.x, tolerance)?;
+        check("branch", &found.branch, &expected.branch, tolerance)?;
+        check("weight", &found.weight, &expected.weight, tolerance)?;
+        check("shift", &found.shift, &expected.shift, tolerance)?;
     }
     Ok(())
 }
 
-/// The other tests compare all gradients with candle's differentiation. This test compares candle's
-/// differentiation with finite differences.
 #[test]
-fn the_references_have_the_gradients_of_their_values() -> Result<()> {
-    let (packed, bias) = (wave(&[2, 5, 24], 0.61)?, wave(&[24], 0.2)?);
-    let weights = wave(&[2, 5, 8], 0.77)?;
-    let mask = DropoutMask::new(0.2, 3);
-    let attend = |packed: &[Tensor]| reference::attention(&packed[0], &bias, 2, mask);
-    let [slopes] = reference::gradients(attend, [&packed], &weights)?;
-    let (slopes, values) = (slopes.flatten_all()?, packed.flatten_all()?);
-    let (slopes, values) = (slopes.to_vec1::<f32>()?, values.to_vec1::<f32>()?);
-    for index in (0..values.len()).step_by(5) {
-        let moved = |by: f32| -> Result<f32> {
-            let mut values = values.clone();
-            values[index] += by;
-            let packed = Tensor::from_vec(values, packed.shape(), &Device::Cpu)?;
-            (attend(&[packed])? * &weights)?.sum_all()?.to_scalar::<f32>()
-        };
-        let slope = (moved(1e-2)? - moved(-1e-2)?) / 2e-2;
-        assert!((slope - slopes[index]).abs() < 2e-2 * (1.0 + slope.abs()), "{index}: {slope}");
-    }
-    Ok(())
+fn operations_equal_candles() -> Result<()> {
+    compare_attention(&CPU, F32, [(2, 7, 2, 4), (1, 78, 1, 16), (3, 5, 3, 9)])?;
+    compare_embedding(&CPU, F32, 7)?;
+    compare_gelu(&CPU, F32, [9, 20])?;
+    compare_add_norm(&CPU, F32, [7, 24])
 }

@@ -172,7 +172,7 @@ impl Transformer {
     fn embed(&self, ids: &Tensor) -> candle_core::Result<Tensor> {
         let hidden = self.embedding.dim(1)?;
         let table = Tensor::cat(&[&self.embedding, &self.cls_token.reshape((1, hidden))?], 0)?;
-        self.operations.embed(ids, &table, &self.positional_encoding.squeeze(0)?)
+        fused::embed(self.operations, ids, &table, &self.positional_encoding.squeeze(0)?)
     }
 
     /// A layer's result and its trace. The last layer computes only CLS after attention.
@@ -188,18 +188,20 @@ impl Transformer {
         let by_sample = sequences(&packed)?;
         let operations = self.operations;
         let weights = mask(Site::Weights);
-        let mixed = operations.attention(&by_sample, &layer.in_bias, self.heads, weights)?;
+        let mixed = fused::attention(operations, &by_sample, &layer.in_bias, self.heads, weights)?;
         let mixed = mixed.flatten(0, 1)?;
         let (kept, mixed) = match self.is_last(index) {
             true => (cls_rows(&x)?, cls_rows(&mixed)?),
             false => (x.clone(), mixed),
         };
         let attended = mixed.matmul(&layer.out_weight.t()?)?;
-        let normed = operations.add_norm(&kept, &attended, &layer.norm1, mask(Site::Attended))?;
+        let dropped = mask(Site::Attended);
+        let normed = fused::add_norm(operations, &kept, &attended, &layer.norm1, dropped)?;
         let wide = normed.matmul(&layer.weight1.t()?)?;
-        let activated = operations.gelu(&wide, &layer.bias1, mask(Site::Widened))?;
+        let activated = fused::gelu(operations, &wide, &layer.bias1, mask(Site::Widened))?;
         let narrowed = activated.matmul(&layer.weight2.t()?)?;
-        let out = operations.add_norm(&normed, &narrowed, &layer.norm2, mask(Site::Narrowed))?;
+        let dropped = mask(Site::Narrowed);
+        let out = fused::add_norm(operations, &normed, &narrowed, &layer.norm2, dropped)?;
         let trace =
             LayerTrace { x, packed, kept, mixed, attended, normed, wide, activated, narrowed };
         Ok((trace, out))

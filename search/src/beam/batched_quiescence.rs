@@ -6,6 +6,7 @@
 //! static values on the line to a position: if alpha is at least beta there, its captures are not
 //! searched. This pruning is sound: all values are those of the full minimax.
 
+use std::iter::successors;
 use std::ops::Range;
 
 use anyhow::Result;
@@ -16,7 +17,7 @@ use cozy_chess::{Board, Move, Piece};
 
 use crate::inference::{Evaluator, Lookup};
 use crate::selective::{Part, SelectiveSettings, is_quiet};
-use crate::value::Value;
+use crate::value::{Value, keys_before_children};
 
 /// Maximum number of plies of a line. The side to move at its end stands pat, even in check.
 const MAX_PLIES: u32 = 8;
@@ -79,10 +80,8 @@ pub struct BatchedQuiescence<'k> {
 
 /// The lines from one start.
 struct Lines<'k> {
-    /// The start's keys.
     keys: &'k [u64],
     positions: usize,
-    /// Whether a limit has been reached.
     end: bool,
 }
 
@@ -200,7 +199,7 @@ impl<'k> BatchedQuiescence<'k> {
 
     fn line(&self, start: &QuiescenceNode) -> Vec<Move> {
         let next = |node: &&QuiescenceNode| node.best.map(|child| &self.nodes[child]);
-        let nodes = std::iter::successors(next(&start), next);
+        let nodes = successors(next(&start), next);
         nodes.filter_map(|node| node.before).map(|(_, mv)| mv).collect()
     }
 
@@ -219,22 +218,11 @@ impl<'k> BatchedQuiescence<'k> {
         moves
     }
 
-    /// Repetition keys of the positions before the children of a node, oldest first, as far back as
-    /// a child can repeat them.
     fn keys_before_children(&self, place: usize) -> Vec<u64> {
-        let mut node = &self.nodes[place];
-        let reach = usize::from(node.board.halfmove_clock()) + 1;
-        let mut keys = vec![repetition_key(&node.board)];
-        while let Some((before, _)) = node.before
-            && keys.len() < reach
-        {
-            node = &self.nodes[before];
-            keys.push(repetition_key(&node.board));
-        }
-        let missing = reach - keys.len();
-        keys.extend(self.starts[node.start].keys.iter().rev().take(missing));
-        keys.reverse();
-        keys
+        let node = &self.nodes[place];
+        let before = |node: &&QuiescenceNode| node.before.map(|(place, _)| &self.nodes[place]);
+        let line = successors(Some(node), before).map(|node| repetition_key(&node.board));
+        keys_before_children(&node.board, line, self.starts[node.start].keys)
     }
 }
 

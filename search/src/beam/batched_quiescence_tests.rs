@@ -1,17 +1,15 @@
-use std::path::Path;
-
 use anyhow::{Context, Result};
 use azimuth_chess::bench_positions::BENCH_POSITIONS;
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
-use azimuth_network::weights::Weights;
 use cozy_chess::{Board, Move};
 
 use super::batched_quiescence::{BatchedQuiescence, Resolved, Rules, Start};
-use super::{Beam, BeamSettings, BeamVerify};
+use super::tests::{beam, search};
+use super::{BeamSettings, BeamVerify};
 use crate::DefaultWeights;
-use crate::control::{Control, Handicap, Limits};
+use crate::control::{Handicap, Limits};
 use crate::inference::{Evaluator, Worker};
-use crate::planner::{Planner, PlannerSettings, Report, Resources};
+use crate::planner::Planner;
 use crate::selective::{INFINITE, Part, Parts, SearchTables, SelectiveSettings, ShallowSearch};
 use crate::test_workers::remote;
 use crate::value::{Value, terminal_value};
@@ -95,16 +93,6 @@ impl<'p> Parent<'p> {
     }
 }
 
-fn search(beam: &mut Beam, root: &Position, limits: Limits) -> Result<Report> {
-    beam.search(root, &mut Control::without_signals(limits), &mut |_| ())
-}
-
-/// A beam whose encoder runs on another thread.
-fn beam(worker: &Worker, beam: BeamSettings, threads: usize) -> Result<Beam> {
-    let settings = PlannerSettings { beam, ..PlannerSettings::default() };
-    Beam::new(worker, &settings, Resources { hash_mb: 16, threads })
-}
-
 fn settings(depth: u32) -> BeamSettings {
     BeamSettings { depth, verify: BeamVerify::Quiescence, ..BeamSettings::PAPER }
 }
@@ -113,17 +101,6 @@ fn settings(depth: u32) -> BeamSettings {
 fn batches_find_the_values_of_the_recursive_search() -> Result<()> {
     let worker = remote(DefaultWeights::Selective)?;
     for fen in BENCH_POSITIONS.iter().chain(&SHARP) {
-        Parent::new(&Position::from_fen(fen)?).compare(&worker)?;
-    }
-    Ok(())
-}
-
-#[test]
-fn a_transformer_finds_the_values_of_the_recursive_search() -> Result<()> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../weights/mini.safetensors");
-    let worker = Worker::on_cpu(Weights::read(&path)?, |_| ())?;
-    assert!(!worker.runs_in_searches());
-    for fen in ["8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1", SHARP[4]] {
         Parent::new(&Position::from_fen(fen)?).compare(&worker)?;
     }
     Ok(())

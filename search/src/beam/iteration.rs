@@ -43,7 +43,7 @@ impl<'a> MainSearch<'a> {
     pub fn finish(self, best: &Report) -> Findings {
         let mating = best.value > Value::DRAW;
         let plies = best.value.plies_to_mate().filter(|_| mating);
-        let mates = plies.map(|plies| self.search.proven_mates(plies));
+        let mates = plies.map(|plies| self.search.tree.proven_mates(plies));
         self.search.discard();
         Findings { searched: self.searched, finished: self.finished, mates }
     }
@@ -88,7 +88,6 @@ impl Deepening for MainSearch<'_> {
 pub struct Findings {
     /// The results for the root moves in the last finished iteration.
     pub searched: Vec<SearchedMove>,
-    /// The last finished iteration.
     pub finished: Option<Iteration>,
     /// The proven mates, if the best line is a mate by the root's side.
     pub mates: Option<ProvenMates>,

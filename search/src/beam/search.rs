@@ -1,5 +1,6 @@
 //! One thread of a beam search from a root; its tree is deepened ply by ply.
 
+use std::iter::{once, successors};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
@@ -11,7 +12,7 @@ use cozy_chess::{Board, Move};
 
 use super::batched_quiescence::Rules;
 use super::planner::BeamSettings;
-use super::tree::{Candidate, ProvenMates, ROOT, Tree};
+use super::tree::{Candidate, ROOT, Tree};
 use super::verification::{Child, Verifier};
 use crate::control::{Control, blurred};
 use crate::explanation::{SearchedMove, record_searched};
@@ -79,9 +80,7 @@ pub struct Expansion {
 /// Which children of a node are requested.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Children {
-    /// The children that the beam keeps.
     Kept,
-    /// All children.
     All,
 }
 
@@ -142,11 +141,6 @@ impl<'a> BeamSearch<'a> {
         }
         self.task.settings.width = width;
         discard(std::mem::replace(&mut self.tree, Tree::new(self.task.root.board())));
-    }
-
-    /// The mates that the tree proves, if its root mates in `plies` plies.
-    pub fn proven_mates(&self, plies: u32) -> ProvenMates {
-        self.tree.proven_mates(plies)
     }
 
     /// Ends the search and frees the tree.
@@ -386,20 +380,12 @@ impl<'a> BeamSearch<'a> {
         })
     }
 
-    /// Repetition keys of the game, of the line to `node` and of the node itself, oldest first, as
-    /// far back as a child can repeat them.
     pub fn keys_before_children(&self, node: usize, board: &Board) -> Vec<u64> {
-        let reach = usize::from(board.halfmove_clock()) + 1;
-        let mut keys = vec![repetition_key(board)];
-        let mut node = node;
-        while node != ROOT && keys.len() < reach {
-            node = self.tree.nodes[node].parent;
-            keys.push(self.tree.nodes[node].board.as_ref().map_or(0, repetition_key));
-        }
-        let missing = reach.saturating_sub(keys.len());
-        keys.extend(self.task.root.history().iter().rev().take(missing));
-        keys.reverse();
-        keys
+        let nodes = &self.tree.nodes;
+        let path = successors(Some(node), |&node| (node != ROOT).then(|| nodes[node].parent));
+        let before = path.skip(1).map(|node| nodes[node].board.as_ref().map_or(0, repetition_key));
+        let line = once(repetition_key(board)).chain(before);
+        value::keys_before_children(board, line, self.task.root.history())
     }
 }
 

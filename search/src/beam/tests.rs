@@ -22,16 +22,17 @@ fn evaluator() -> Result<Evaluator> {
     Evaluator::new(&local(DefaultWeights::Beam)?, 16)
 }
 
-fn beam_of(worker: &Worker, beam: BeamSettings, threads: usize) -> Result<Beam> {
+/// A beam with the default selective search.
+pub fn beam(worker: &Worker, beam: BeamSettings, threads: usize) -> Result<Beam> {
     let settings = PlannerSettings { beam, ..PlannerSettings::default() };
     Beam::new(worker, &settings, Resources { hash_mb: 16, threads })
 }
 
-fn paper(beam: BeamSettings) -> Result<Beam> {
-    beam_of(&local(DefaultWeights::Beam)?, beam, 1)
+fn paper(settings: BeamSettings) -> Result<Beam> {
+    beam(&local(DefaultWeights::Beam)?, settings, 1)
 }
 
-fn search(beam: &mut Beam, root: &Position, limits: Limits) -> Result<Report> {
+pub fn search(beam: &mut Beam, root: &Position, limits: Limits) -> Result<Report> {
     beam.search(root, &mut Control::without_signals(limits), &mut |_| ())
 }
 
@@ -95,7 +96,7 @@ fn batches_for_a_device_change_no_choice() -> Result<()> {
         let limits = Limits { multipv: 2, ..Limits::default() };
         let searched = |worker: &Worker| -> Result<Vec<_>> {
             let mut lines = Vec::new();
-            beam_of(worker, BeamSettings::PAPER, 1)?.search(
+            beam(worker, BeamSettings::PAPER, 1)?.search(
                 &root,
                 &mut Control::without_signals(limits.clone()),
                 &mut |line| lines.push((line.depth, line.value, line.pv.first().copied())),
@@ -116,7 +117,7 @@ fn more_threads_change_no_choice() -> Result<()> {
         let root = Position::from_fen(fen)?;
         let mut choices = Vec::new();
         for threads in [1, 3] {
-            let mut beam = beam_of(&worker, BeamSettings::PAPER, threads)?;
+            let mut beam = beam(&worker, BeamSettings::PAPER, threads)?;
             let report = search(&mut beam, &root, Limits::default())?;
             choices.push((report.value, report.pv.first().copied()));
             let explanation = beam.explain(1)?.context("it has searched")?;

@@ -7,7 +7,6 @@ use cozy_chess::{Board, Move};
 
 use crate::value::Value;
 
-/// Index of the root.
 pub const ROOT: usize = 0;
 
 /// A position that the beam kept.
@@ -30,7 +29,6 @@ pub struct BeamNode {
     pub rest: std::ops::Range<usize>,
     /// Whether every legal move is among the children and the rest.
     pub complete: bool,
-    /// Index of the best child.
     pub best: usize,
     /// The line that verified the score, to a quiet position; empty for an unverified score.
     pub tail: Vec<Move>,

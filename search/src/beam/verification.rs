@@ -4,7 +4,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use anyhow::{Error, Result};
+use anyhow::Result;
 use azimuth_chess::placement::Placement;
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
 use azimuth_chess::see::{StaticExchange, piece_value};
@@ -110,16 +110,17 @@ impl<'a> BeamSearch<'a> {
         verify: impl FnOnce(&mut Verifier<'a>, &mut dyn FnMut(&Verifier<'a>) -> bool) -> Option<T>,
     ) -> Result<Option<T>> {
         let Some(mut verifier) = self.verifier.take() else { return Ok(None) };
-        let mut counted = verifier.nodes();
+        let mut counted = verifier.search.nodes();
         let mut stop = |verifier: &Verifier<'a>| {
-            self.task.nodes.fetch_add(verifier.nodes() - counted, Relaxed);
-            counted = verifier.nodes();
+            let nodes = verifier.search.nodes();
+            self.task.nodes.fetch_add(nodes - counted, Relaxed);
+            counted = nodes;
             self.must_stop()
         };
         let found = verify(&mut verifier, &mut stop);
-        self.task.nodes.fetch_add(verifier.nodes() - counted, Relaxed);
-        self.seldepth = self.seldepth.max(verifier.seldepth());
-        let error = verifier.take_error();
+        self.task.nodes.fetch_add(verifier.search.nodes() - counted, Relaxed);
+        self.seldepth = self.seldepth.max(verifier.search.seldepth());
+        let error = verifier.search.take_error();
         self.verifier = Some(verifier);
         error.map_or(Ok(found), Err)
     }
@@ -221,21 +222,6 @@ impl<'a> Verifier<'a> {
         let before = self.horizon;
         self.horizon = self.horizons.of_iteration(depth);
         self.horizon > before
-    }
-
-    /// The error that stopped the searches, if any; their values are invalid.
-    pub fn take_error(&mut self) -> Option<Error> {
-        self.search.take_error()
-    }
-
-    /// Nodes searched so far.
-    pub fn nodes(&self) -> u64 {
-        self.search.nodes()
-    }
-
-    /// The selective depth so far, in plies from the root.
-    pub fn seldepth(&self) -> u32 {
-        self.search.seldepth()
     }
 
     /// The children by verified values, best first: the first `width` have values with their lines,

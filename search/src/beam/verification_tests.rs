@@ -8,6 +8,7 @@ use azimuth_chess::see::{StaticExchange, piece_value};
 use cozy_chess::{Board, Move, Piece};
 use crossbeam_channel::unbounded;
 
+use super::tests::search;
 use super::{Beam, BeamSettings, BeamVerify};
 use crate::DefaultWeights;
 use crate::control::{Control, Limits, Signal};
@@ -31,10 +32,6 @@ const FENS: [&str; 5] = [
 fn beam(worker: &Worker, beam: BeamSettings, parts: Parts, threads: usize) -> Result<Beam> {
     let selective = SelectiveSettings { parts, ..SelectiveSettings::default() };
     Beam::new(worker, &PlannerSettings { beam, selective }, Resources { hash_mb: 16, threads })
-}
-
-fn search(beam: &mut Beam, root: &Position, limits: Limits) -> Result<Report> {
-    beam.search(root, &mut Control::without_signals(limits), &mut |_| ())
 }
 
 /// Minimax over all moves to `depth` plies, then over captures and queen promotions with stand pat;
@@ -247,21 +244,6 @@ fn a_stopped_search_is_explained_with_its_own_horizon() -> Result<()> {
             replies = &reply.replies;
         }
     }
-    Ok(())
-}
-
-#[test]
-fn the_same_search_gives_the_same_nodes_after_a_new_game() -> Result<()> {
-    let worker = local(DefaultWeights::Selective)?;
-    let mut beam = beam(&worker, BeamSettings::default(), Parts::default(), 1)?;
-    let root = Position::from_fen(FENS[1])?;
-    let mut searched = || -> Result<_> {
-        beam.new_game();
-        let limits = Limits { depth: Some(4), ..Limits::default() };
-        let report = search(&mut beam, &root, limits)?;
-        Ok((report.nodes, report.value, report.pv))
-    };
-    assert_eq!(searched()?, searched()?);
     Ok(())
 }
 

@@ -31,10 +31,11 @@ pub trait Encoder: Send {
 
     /// The cosine of one position with the axis, as [`Self::begin`] computes it.
     fn cosine(&mut self, board: &Board) -> Result<f32, EncodeError> {
-        self.begin(&Inputs::of(self.attributes().input, [board]))?.only()
+        let scores = self.begin(&Inputs::of(self.attributes().input, [board]))?.wait()?;
+        Ok(scores.first().copied().context("the encoder scored nothing")?)
     }
 
-    /// The same encoder with candle's operations only; `None` if it uses no others.
+    /// The same encoder with candle's operations only, for a device that fails its check.
     fn composed(&self) -> Option<Box<dyn Encoder>> {
         None
     }
@@ -98,11 +99,6 @@ impl Scores {
             Self::Ready(scores) => Ok(scores),
             Self::Pending(pending) => pending.wait(),
         }
-    }
-
-    /// Waits for the score of a batch of one position.
-    pub fn only(self) -> Result<f32, EncodeError> {
-        Ok(self.wait()?.first().copied().context("the encoder scored nothing")?)
     }
 }
 

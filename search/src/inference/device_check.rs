@@ -2,6 +2,7 @@
 //! play badly without an error, so a few positions are scored on both before the device is used.
 
 use anyhow::{Result, anyhow};
+use azimuth_chess::bench_positions::BENCH_POSITIONS;
 use azimuth_network::Inputs;
 use azimuth_network::weights::Weights;
 use candle_core::{DType, Device};
@@ -9,22 +10,6 @@ use cozy_chess::Board;
 
 use super::worker::Notice;
 use crate::encoder::{EncodeError, Encoder};
-
-/// The scored positions: openings, middlegames and endings, with either side to move.
-const POSITIONS: [&str; 12] = [
-    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
-    "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3",
-    "rnbq1rk1/ppp1ppbp/3p1np1/8/2PPP3/2N2N2/PP2BPPP/R1BQK2R b KQ - 1 6",
-    "r2q1rk1/pp2ppbp/2np1np1/8/3NP1b1/2N1BP2/PPPQ2PP/R3KB1R w KQ - 1 10",
-    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
-    "2rq1rk1/1p3ppp/p2p1n2/4pP2/4P1b1/1NN1B3/PPP3PP/R2Q1RK1 b - - 0 15",
-    "r1b2rk1/2q1bppp/p2ppn2/1p6/3QP3/1BN1B3/PPP2PPP/R4RK1 w - - 0 14",
-    "8/5pk1/4p1p1/3pP2p/3P1P1P/2r3P1/R4K2/8 w - - 4 40",
-    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 0 1",
-    "6k1/5ppp/8/8/8/8/q4PPP/3R2K1 w - - 0 30",
-    "8/8/8/4k3/8/4K3/4Q3/8 w - - 0 1",
-    "4k3/8/8/3n4/8/8/3PK3/8 b - - 0 1",
-];
 
 /// The encoder to use after the check.
 pub struct Checked {
@@ -43,7 +28,7 @@ pub fn checked(
     notice: &Notice,
 ) -> Result<Checked> {
     let mut exact = crate::encoder::build(weights, &Device::Cpu, DType::F32)?;
-    let boards = POSITIONS.map(|fen| fen.parse().expect("a position of the table is legal"));
+    let boards = BENCH_POSITIONS.map(|fen| fen.parse().expect("a legal position"));
     let expected = cosines(&mut *exact, &boards)?;
     let verdict = |mut encoder: Box<dyn Encoder>| -> Result<Box<dyn Encoder>> {
         let found = match cosines(&mut *encoder, &boards) {

@@ -45,8 +45,7 @@ pub trait Evaluate: Send {
     }
 }
 
-/// Evaluates one position at a time, on the calling thread. [`OneByOne`] turns it into an
-/// [`Evaluate`].
+/// Evaluates one position at a time, on the calling thread.
 pub trait EvaluateOne: Send {
     /// The part of a position that the value depends on.
     fn key(&self) -> PositionKey {
@@ -59,16 +58,9 @@ pub trait EvaluateOne: Send {
 
 /// An [`EvaluateOne`] as an [`Evaluate`].
 pub struct OneByOne<E> {
-    evaluator: E,
+    pub evaluator: E,
     /// Values of the enqueued positions.
-    values: Vec<f32>,
-}
-
-impl<E> OneByOne<E> {
-    /// Wraps `evaluator`.
-    pub fn new(evaluator: E) -> Self {
-        Self { evaluator, values: Vec::new() }
-    }
+    pub values: Vec<f32>,
 }
 
 impl<E: EvaluateOne> Evaluate for OneByOne<E> {

@@ -207,9 +207,6 @@ impl PositionKey {
     }
 }
 
-/// Bytes of one entry of the cache.
-const ENTRY_SIZE: usize = size_of::<Entry>();
-
 #[derive(Zeroable)]
 struct Entry {
     /// Key xor content.
@@ -230,7 +227,7 @@ struct ScoreCache {
 impl ScoreCache {
     /// A cache of about `megabytes`. Fails where the system refuses that much memory.
     fn new(megabytes: usize) -> Result<Self> {
-        let entries = large_memory::zeroed((megabytes << 20) / ENTRY_SIZE)
+        let entries = large_memory::zeroed((megabytes << 20) / size_of::<Entry>())
             .with_context(|| format!("no memory for a score cache of {megabytes} MB"))?;
         Ok(Self { entries, generation: 1.into() })
     }

@@ -11,6 +11,6 @@ mod worker;
 
 pub use backend::{Backend, Precision, name as device_name};
 pub use batcher::BatchSecond;
-pub use evaluate::{Evaluate, EvaluateAttributes, EvaluateOne, OneByOne};
+pub use evaluate::{Evaluate, EvaluateAttributes, EvaluateOne};
 pub use evaluator::{Evaluator, Lookup, PositionKey};
 pub use worker::{ModelClient, ModelSource, Notice, Worker};

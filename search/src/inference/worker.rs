@@ -102,7 +102,7 @@ impl Worker {
             true => Checked { encoder, on_cpu: true },
             false => checked(&weights, encoder, dtype, &notice)?,
         };
-        Self::in_space(weights, encoder, on_cpu, notice)
+        Self::with_encoder(weights, encoder, on_cpu, move |text: &str| notice(text))
     }
 
     /// A worker for `weights` on the CPU, in f32. Fails if the integer encoder cannot represent
@@ -119,15 +119,7 @@ impl Worker {
         on_cpu: bool,
         notice: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Self> {
-        Self::in_space(weights, encoder, on_cpu, Arc::new(notice))
-    }
-
-    fn in_space(
-        weights: Arc<Weights>,
-        encoder: Box<dyn Encoder>,
-        on_cpu: bool,
-        notice: Notice,
-    ) -> Result<Self> {
+        let notice: Notice = Arc::new(notice);
         let model = Model::with_encoder(encoder, Arc::new(Space::of(&weights)))?;
         match model.for_caller() {
             Some(copy) => Ok(Self { source: Source::Copies(copy), notice }),
@@ -140,7 +132,9 @@ impl Worker {
         another: impl Fn() -> E + Send + 'static,
         notice: impl Fn(&str) + Send + Sync + 'static,
     ) -> Self {
-        let another = move || Box::new(OneByOne::new(another())) as Box<dyn Evaluate>;
+        let another = move || -> Box<dyn Evaluate> {
+            Box::new(OneByOne { evaluator: another(), values: Vec::new() })
+        };
         Self { source: Source::Other(Box::new(another)), notice: Arc::new(notice) }
     }
 

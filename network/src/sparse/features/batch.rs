@@ -44,11 +44,6 @@ impl FeatureBatch {
         batch
     }
 
-    /// The feature set.
-    pub fn set(&self) -> FeatureSet {
-        self.set
-    }
-
     /// Number of positions.
     #[inline]
     pub fn len(&self) -> usize {

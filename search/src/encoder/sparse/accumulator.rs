@@ -55,18 +55,6 @@ impl Accumulator {
         let (added, removed) = (self.added.as_slice(), self.removed.as_slice());
         kernels.activate(sums, &mut self.sum, added, removed, activations);
     }
-
-    /// Makes this the sum of any number of `rows`, which have no slots, and writes its activations.
-    fn activate_rows(
-        &mut self,
-        kernels: Kernels,
-        sums: &Sums,
-        rows: &[u16],
-        activations: &mut [u8],
-    ) {
-        self.sum.copy_from_slice(&sums.bias);
-        kernels.activate(sums, &mut self.sum, rows, &[], activations);
-    }
 }
 
 /// Rows to add or to remove, at most one for each slot.
@@ -96,13 +84,12 @@ impl RowList {
 /// by side, a third fewer groups are left to multiply, and the products stay the same.
 pub fn by_activity(kernels: Kernels, set: FeatureSet, sums: &Sums) -> Vec<usize> {
     let width = sums.bias.len();
-    let mut accumulator = Accumulator::new(&sums.bias);
     let mut activations = vec![0; width];
     let mut active = vec![0; width];
     let boards: Vec<Board> = BENCH_POSITIONS.iter().filter_map(|fen| fen.parse().ok()).collect();
     for position in FeatureBatch::of(set, &boards).iter() {
         for view in [position.own, position.other] {
-            accumulator.activate_rows(kernels, sums, view, &mut activations);
+            kernels.activate(sums, &mut sums.bias.clone(), view, &[], &mut activations);
             active
                 .iter_mut()
                 .zip(&activations)

@@ -32,8 +32,6 @@ pub struct QuantisedEncoder {
     accumulators: [Accumulator; Color::NUM],
     /// Buffer for the activations of both views.
     activations: Vec<u8>,
-    /// The heads along the axis.
-    along: Arc<Vec<HeadAlong>>,
 }
 
 impl QuantisedEncoder {
@@ -47,10 +45,11 @@ impl QuantisedEncoder {
         ensure!(axis.dim() == config.embedding_dim, "the axis has the wrong dimension");
         let quantise_sums = |name: &str| -> Result<Vec<i16>> {
             let one = f32::from(SUM_ONE);
-            let values = parameters.values(name)?;
-            let mut quantised = large_memory::with_capacity(values.len());
-            quantised.extend(values.iter().map(|value| (value * one).round() as i16));
-            Ok(quantised)
+            parameters.read_values(name, |values| {
+                let mut quantised = large_memory::with_capacity(values.len());
+                quantised.extend(values.iter().map(|value| (value * one).round() as i16));
+                quantised
+            })
         };
         let mut sums = Sums {
             table: quantise_sums("features.weight")?,
@@ -86,16 +85,13 @@ impl QuantisedEncoder {
                 middle.each_ref().map(|all| part(all, head)),
                 &part(&projection, head),
                 part(&projection_bias, head),
+                axis.unit(),
             )
         });
-        let heads: Vec<Head> = heads.collect();
-        let fold =
-            |head: &Head| HeadAlong::new(&head.projection, &head.projection_bias, axis.unit());
         Ok(Self {
             kernels,
             config: config.clone(),
-            along: Arc::new(heads.iter().map(fold).collect()),
-            heads: Arc::new(heads),
+            heads: Arc::new(heads.collect()),
             features: SlottedFeatures::NONE,
             accumulators: Color::ALL.map(|_| Accumulator::new(&sums.bias)),
             activations: vec![0; 2 * config.accumulator],
@@ -124,25 +120,26 @@ impl QuantisedEncoder {
         }
     }
 
-    /// The index of the head for a number of pieces, and the output of the head's last layer of
-    /// [`HIDDEN`] neurons for the current activations.
-    fn hidden(&self, pieces: usize) -> (usize, [f32; HIDDEN]) {
-        let number = self.config.head(pieces);
-        let head = &self.heads[number];
+    /// The head for a number of pieces, and the output of its last layer of [`HIDDEN`] neurons for
+    /// the current activations.
+    fn hidden(&self, pieces: usize) -> (&Head, [f32; HIDDEN]) {
+        let head = &self.heads[self.config.head(pieces)];
         let products = self.kernels.multiply(&head.hidden, &self.activations);
         let mut hidden = [0.0; HIDDEN];
         for (neuron, hidden) in hidden.iter_mut().enumerate() {
             let value = products[neuron] as f32 * head.hidden_scale[neuron];
             *hidden = (value + head.hidden_bias[neuron]).max(0.0);
         }
-        let hidden = head.middle.iter().fold(hidden, |hidden, layer| layer.after(&hidden));
-        (number, hidden)
+        let hidden = head.middle.iter().fold(hidden, |hidden, MiddleLayer { weights, bias }| {
+            middle_layer(weights, bias, &hidden)
+        });
+        (head, hidden)
     }
 
     /// The cosine with the axis for the current activations.
     fn cosine_of(&self, pieces: usize) -> f32 {
         let (head, hidden) = self.hidden(pieces);
-        self.along[head].cosine(&hidden)
+        cosine_along(&head.along, &hidden)
     }
 }
 
@@ -166,7 +163,6 @@ impl Encoder for QuantisedEncoder {
             self.features = SlottedFeatures::from_rows(self.config.features, &position);
             self.activate();
             let (head, hidden) = self.hidden(position.pieces);
-            let head = &self.heads[head];
             project(&hidden, &head.projection, &head.projection_bias, embedding);
         }
         Ok(embeddings)
@@ -236,18 +232,20 @@ struct Head {
     /// `[HIDDEN][D]`.
     projection: Vec<f32>,
     projection_bias: Vec<f32>,
+    along: HeadAlong,
 }
 
 impl Head {
     /// Quantises the parameters of one head: hidden weights as `[HIDDEN][2H]`, weights and biases
     /// of each middle layer as `[HIDDEN][HIDDEN]` and `[HIDDEN]`, and the projection as
-    /// `[D][HIDDEN]`.
+    /// `[D][HIDDEN]`. Cosines are with `axis`.
     fn new(
         weights: &[f32],
         bias: &[f32],
         [middle, middle_bias]: [Vec<f32>; 2],
         by_output: &[f32],
         projection_bias: Vec<f32>,
+        axis: &[f32],
     ) -> Self {
         let inputs = weights.len() / HIDDEN;
         let mut hidden = vec![0; weights.len()];
@@ -264,12 +262,14 @@ impl Head {
         let mut hidden_bias = [0.0; HIDDEN];
         hidden_bias.copy_from_slice(bias);
         let middle = middle.chunks_exact(HIDDEN * HIDDEN).zip(middle_bias.chunks_exact(HIDDEN));
+        let projection = by_input(by_output);
         Self {
             hidden,
             hidden_scale,
             hidden_bias,
             middle: middle.map(|(weights, bias)| MiddleLayer::new(weights, bias)).collect(),
-            projection: by_input(by_output),
+            along: HeadAlong::new(&projection, &projection_bias, axis),
+            projection,
             projection_bias,
         }
     }
@@ -323,16 +323,12 @@ impl HeadAlong {
             bias_square: dot(bias, bias),
         }
     }
-
-    /// The cosine of the embedding of `hidden` with the direction.
-    fn cosine(&self, hidden: &[f32; HIDDEN]) -> f32 {
-        cosine_along(self, hidden)
-    }
 }
 
 /// Number of values that are summed in parallel.
 const LANES: usize = 8;
 
+/// The cosine of the embedding of `hidden` with the direction.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
 fn cosine_along(head: &HeadAlong, hidden: &[f32; HIDDEN]) -> f32 {
     let mut products = head.cross;
@@ -364,13 +360,9 @@ impl MiddleLayer {
         bias.copy_from_slice(biases);
         Self { weights: by_input(by_output), bias }
     }
-
-    /// The output of the layer for `input`, with ReLU.
-    fn after(&self, input: &[f32; HIDDEN]) -> [f32; HIDDEN] {
-        middle_layer(&self.weights, &self.bias, input)
-    }
 }
 
+/// The output of a middle layer for `input`, with ReLU.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
 fn middle_layer(weights: &[f32], bias: &[f32; HIDDEN], input: &[f32; HIDDEN]) -> [f32; HIDDEN] {
     let mut output = *bias;

@@ -3,7 +3,6 @@
 use anyhow::Result;
 use azimuth_chess::tokens::Tokens;
 use azimuth_network::axis::Axis;
-use azimuth_network::fused::Operations;
 use azimuth_network::parameters::Parameters;
 use azimuth_network::transformer::{Transformer, TransformerConfig, token_ids};
 use azimuth_network::{InputKind, Inputs, Perspective};
@@ -52,11 +51,6 @@ impl Encoder for CpuTransformer {
     fn begin(&mut self, inputs: &Inputs) -> Result<Scores, EncodeError> {
         let embeddings = self.encode(inputs)?;
         Ok(Scores::Ready(self.axis.cosines(&embeddings)))
-    }
-
-    fn composed(&self) -> Option<Box<dyn Encoder>> {
-        let network = self.network.with(Operations::Composed);
-        Some(Box::new(Self { network, axis: self.axis.clone() }))
     }
 
     fn copy(&self) -> Option<Box<dyn Encoder>> {

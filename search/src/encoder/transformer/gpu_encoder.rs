@@ -169,11 +169,6 @@ impl AsyncTransfer {
 }
 
 impl InFlight {
-    /// Whether the device has finished the batch, with or without an error.
-    fn is_done(&self) -> bool {
-        !matches!(self.done.try_is_complete(), Ok(false))
-    }
-
     /// Waits for the scores.
     fn scores(self) -> CandleResult<Vec<f32>> {
         self.done.synchronize().w()?;
@@ -186,7 +181,8 @@ impl InFlight {
 
 impl PendingScores for InFlight {
     fn is_ready(&self) -> bool {
-        self.is_done()
+        // After an error, too, the device is done.
+        !matches!(self.done.try_is_complete(), Ok(false))
     }
 
     fn wait(self: Box<Self>) -> Result<Vec<f32>, EncodeError> {

@@ -36,7 +36,7 @@ impl Encoder for Device {
     }
 
     fn composed(&self) -> Option<Box<dyn Encoder>> {
-        let encoder = self.encoder.composed()?;
+        let encoder = self.encoder.copy()?;
         self.composed.map(|fused| Box::new(Self { encoder, fused, composed: None }) as Box<_>)
     }
 }

@@ -296,38 +296,6 @@ fn requests_of_other_searches_are_waited_for() -> Result<()> {
 }
 
 #[test]
-fn senders_wait_where_too_much_is_queued() -> Result<()> {
-    let (permit, gate) = unbounded();
-    let setting = Setting::with(Failure::Nothing, Some(gate), false)?;
-    let count = 3 * QUEUE_LENGTH;
-    let sent = AtomicUsize::new(0);
-    thread::scope(|scope| -> Result<()> {
-        let (sent, mut client) = (&sent, setting.worker.model()?);
-        let sender = scope.spawn(move || -> Result<Vec<PendingResponse>> {
-            (0..count)
-                .map(|number| {
-                    let pending = send(&mut client, inputs(&setting.weights, number as u32, 1))?;
-                    sent.fetch_add(1, SeqCst);
-                    Ok(pending)
-                })
-                .collect()
-        });
-        // Wait until nothing more is sent: one batch is at the gate, and one request may be held.
-        let mut seen = usize::MAX;
-        while seen != sent.load(SeqCst) {
-            seen = sent.load(SeqCst);
-            thread::sleep(Duration::from_millis(50));
-        }
-        assert!((QUEUE_LENGTH..=QUEUE_LENGTH + MAXIMUM + 1).contains(&seen), "{seen} were sent");
-        (0..count).try_for_each(|_| permit.send(()))?;
-        for pending in sender.join().expect("no panics")? {
-            assert_eq!(pending.wait()?.numbers?.len(), 1);
-        }
-        Ok(())
-    })
-}
-
-#[test]
 fn waiting_to_send_counts_as_waiting() -> Result<()> {
     let weights = DefaultWeights::Beam.weights()?;
     let model = Model::new(&weights, &Device::Cpu, DType::F32)?;
