@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use azimuth_chess::position::{Position, board_after};
 use azimuth_network::axis::Axis;
 use azimuth_search::inference::ModelClient;
-use cozy_chess::{Board, Color};
+use cozy_chess::{Board, Color, Piece};
 use serde::Serialize;
 
 /// Positions of recorded games: a FEN, the move that was played, and for a forced mate the number
@@ -25,9 +25,7 @@ pub enum MapWeights {
 /// A position of the sample.
 #[derive(Clone, Serialize)]
 pub struct Sampled {
-    /// The position.
     fen: &'static str,
-    /// Its place.
     at: [f32; 2],
     /// White's win probability.
     p: f32,
@@ -44,7 +42,8 @@ pub struct Map {
     sample: Vec<Sampled>,
     /// Embeddings of the sample, row by row.
     embeddings: Vec<f32>,
-    sides: Vec<Color>,
+    /// The positions of the sample.
+    boards: Vec<Board>,
 }
 
 /// A position on the map.
@@ -85,17 +84,16 @@ impl Map {
         let plane = Plane::fit(&sides, &rests, &pairs, dim);
         let embeddings: Vec<f32> =
             all.chunks_exact(2 * dim).flat_map(|pair| &pair[..dim]).copied().collect();
-        let sides = boards.iter().step_by(2).map(Board::side_to_move).collect();
-        let mut map = Self { plane, slopes, sample: Vec::new(), embeddings, sides };
+        let boards = boards.into_iter().step_by(2).collect();
+        let mut map = Self { plane, slopes, sample: Vec::new(), embeddings, boards };
         for (index, (fen, mate)) in fens.into_iter().zip(mates).enumerate() {
             let embedding = &map.embeddings[index * dim..][..dim];
-            let Spot { at, p } = map.spot(model, embedding, map.sides[index]);
+            let Spot { at, p } = map.spot(model, embedding, map.boards[index].side_to_move());
             map.sample.push(Sampled { fen, at: at.map(shortened), p: shortened(p), mate });
         }
         Ok(map)
     }
 
-    /// The sample.
     pub fn sample(&self) -> &[Sampled] {
         &self.sample
     }
@@ -109,17 +107,19 @@ impl Map {
     }
 
     /// Indices of the `count` positions of the sample that are nearest to a position, among those
-    /// with the same side to move.
+    /// with the same side to move: among those of like material, if there are enough.
     pub fn near(&self, model: &mut ModelClient, board: &Board, count: usize) -> Result<Vec<usize>> {
         let own = model.embeddings(std::slice::from_ref(board))?;
-        let rows = self.embeddings.chunks_exact(own.len()).zip(&self.sides).enumerate();
+        let rows = self.embeddings.chunks_exact(own.len()).zip(&self.boards).enumerate();
         let mut found: Vec<(f32, usize)> = rows
-            .filter(|(_, (_, side))| **side == board.side_to_move())
-            .map(|(index, (row, _))| (row.iter().zip(&own).map(|(a, b)| a * b).sum(), index))
+            .filter(|(_, (_, other))| other.side_to_move() == board.side_to_move())
+            .map(|(index, (row, _))| (dot(row, &own), index))
             .collect();
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
-        found.truncate(count);
-        Ok(found.into_iter().map(|(_, index)| index).collect())
+        let all = found.into_iter().map(|(_, index)| index);
+        let alike: Vec<usize> =
+            all.clone().filter(|&index| is_alike(&self.boards[index], board)).take(count).collect();
+        Ok(if alike.len() == count { alike } else { all.take(count).collect() })
     }
 
     fn spot(&self, model: &ModelClient, embedding: &[f32], side: Color) -> Spot {
@@ -132,6 +132,26 @@ impl Map {
         let y = self.plane.place(side as usize, &rest);
         Spot { at: [space.cosine_for_white(cosine, side), y], p: (1.0 + for_white) / 2.0 }
     }
+}
+
+/// Pieces, and how many of them a side may have more or fewer in positions of like material.
+const LIKE_MATERIAL: [(&[Piece], u32); 4] = [
+    (&[Piece::Queen], 0),
+    (&[Piece::Rook], 0),
+    (&[Piece::Bishop, Piece::Knight], 2),
+    (&[Piece::Pawn], 2),
+];
+
+/// Whether two positions have like material. engine/web/src/map.ts compares it in the same way.
+fn is_alike(one: &Board, other: &Board) -> bool {
+    [Color::White, Color::Black].into_iter().all(|side| {
+        LIKE_MATERIAL.iter().all(|&(pieces, most)| {
+            let count = |board: &Board| -> u32 {
+                pieces.iter().map(|&piece| board.colored_pieces(side, piece).len()).sum()
+            };
+            count(one).abs_diff(count(other)) <= most
+        })
+    })
 }
 
 /// How the embeddings of a side's positions change per unit of the cosine, by least squares.
@@ -281,6 +301,23 @@ mod tests {
             assert!((pair[0] - pair[1]).abs() < 0.2, "{places:?}");
         }
         assert!((places[0] - places[4]).abs() > 2.0, "{places:?}");
+    }
+
+    #[test]
+    fn like_material_has_the_same_queens_and_rooks() -> Result<()> {
+        let board = |fen| Position::from_fen(fen).map(|position| position.board().clone());
+        let rooks = board("4k2r/ppp5/8/8/8/8/PPP5/R3K3 w - - 0 1")?;
+        for (fen, expected) in [
+            ("4k2r/5ppp/8/8/8/8/5PPP/R3K3 w - - 0 1", true),
+            ("4k2r/p7/8/8/8/8/PPP3PP/R3KBN1 w - - 0 1", true),
+            ("4k2r/8/8/8/8/8/PPP5/R3K3 w - - 0 1", false),
+            ("4k2r/ppp5/8/8/8/8/PPP5/R2BKBN1 w - - 0 1", false),
+            ("4k2q/ppp5/8/8/8/8/PPP5/R3K3 w - - 0 1", false),
+            ("4k3/ppp5/8/8/8/8/PPP5/RR2K3 w - - 0 1", false),
+        ] {
+            assert_eq!(is_alike(&rooks, &board(fen)?), expected, "{fen}");
+        }
+        Ok(())
     }
 
     #[test]

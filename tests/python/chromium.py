@@ -53,7 +53,7 @@ def everywhere(name, check, sizes=SIZES):
                 where = f"{name}-{place}-{scheme}"
                 context = browser.new_context(
                     viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce",
-                    has_touch=place == "phone",
+                    has_touch=place == "phone", locale="en-US",
                 )
                 page = context.new_page()
                 asked, said = [], []

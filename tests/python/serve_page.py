@@ -328,6 +328,11 @@ def analyse(page):
     for typed in ("e4", "e5", "nf3", "nc6", "bb5", "a6", "bxc6", "bxc6"):
         type_move(page, typed)
     assert [name.split()[-1] for name in moves(page).all_inner_texts()] == "e4 e5 Nf3 Nc6 Bb5 a6 Bxc6 bxc6".split()
+    expect(page.locator("#hash")).to_have_value("64")
+    page.select_option("#hash", "128")
+    page.reload()
+    expect(page.locator("#hash")).to_have_value("128")
+    page.wait_for_selector(".pv .score")
 
 
 def arrow_state(page):
@@ -494,6 +499,8 @@ def why(page):
     """The table of moves, why not this move, and the beam's tree."""
     load(page, "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3")
     page.click("#tab-why")
+    expect(page.locator("#why-table")).to_be_hidden()
+    page.click("#researchers > summary")
     page.evaluate("""() => {
         window.grown = []
         const title = document.querySelector('#plies').previousElementSibling
@@ -534,7 +541,10 @@ def space(page):
     assert page.locator("#map g circle, #map g rect").count() > 1000
     assert page.locator("#map .candidate").count() == 33
     assert page.locator("#near figure").count() == 4
-    assert "beam" in page.inner_text("#panel-space")
+    assert "beam" in page.text_content("#panel-space")
+    assert page.locator(".axis").all_inner_texts()[0] == "↑ decided"
+    for words in ("lost for White", "won for White", "where White scores", "of like material"):
+        expect(page.locator("#panel-space")).to_contain_text(words)
     at = page.get_attribute("#here", "cx")
     page.keyboard.press("ArrowLeft")
     wait_until(page, lambda: page.get_attribute("#here", "cx") != at, "the point moves")
@@ -543,6 +553,59 @@ def space(page):
     page.mouse.move(dot["x"] + dot["width"] / 2, dot["y"] + dot["height"] / 2)
     expect(page.locator(".popup")).to_be_visible()
     assert box["width"] > 300
+    # The game plays itself, up to its end or a click.
+    player = page.locator("#play-game")
+    page.keyboard.press("Home")
+    player.click()
+    wait_until(page, lambda: "Nf3" in current(page), "the game plays itself")
+    player.click()
+    paused = current(page)
+    page.wait_for_timeout(1200)
+    assert current(page) == paused
+    player.click()
+    expect(page.locator("#moves [aria-current]")).to_contain_text("Bc5")
+    expect(player).to_contain_text("Play the game")
+    # All boards have the same size, in full rows.
+    for width in (390, 600, 820, 1024, 1440):
+        page.set_viewport_size({"width": width, "height": 844})
+        panel = page.locator("#panel-space").bounding_box()
+        boards = [board.bounding_box() for board in page.locator("#near .mini").all()]
+        assert all(board["x"] + board["width"] <= panel["x"] + panel["width"] for board in boards), (width, boards)
+        assert len({round(board["width"]) for board in boards}) == 1 and boards[0]["width"] >= 90, (width, boards)
+        assert len({round(board["y"]) for board in boards}) in (1, 2), (width, boards)
+
+
+def language(page):
+    """The page in German: chosen, kept after a reload, and for people who prefer it."""
+    page.select_option("#language", "de")
+    expect(page.locator("#tab-play")).to_have_text("Spielen")
+    page.reload()
+    expect(page.locator("html")).to_have_attribute("lang", "de")
+    load(page, PGN)
+    for name in ("phone", "laptop"):
+        width, height = SIZES[name]
+        page.set_viewport_size({"width": width, "height": height})
+        for tab in ("play", "analyse", "why", "space", "report"):
+            page.click(f"#tab-{tab}")
+            if tab == "why":
+                expect(page.locator("#reason")).to_have_attribute("lang", "en")
+            if tab == "report":
+                page.click("#report-start")
+                expect(page.locator("#counts tbody tr").first).to_contain_text("%", timeout=60_000)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, tab)
+            for scrolled in ("#panels", "#panel-side"):
+                fits = page.evaluate("id => { const it = document.querySelector(id); return it.scrollWidth <= it.clientWidth }", scrolled)
+                assert fits, f"{name} {tab}: {scrolled} is cut off"
+            violations = Axe().run(page)
+            assert violations.violations_count == 0, f"{name} {tab}: {violations.generate_report()}"
+    assert "Patzer" in page.inner_text("#counts thead")
+    context = page.context.browser.new_context(locale="de-AT")
+    other = context.new_page()
+    other.goto(sys.argv[1])
+    expect(other.locator("#tab-play")).to_have_text("Spielen")
+    other.select_option("#language", "en")
+    expect(other.locator("#tab-play")).to_have_text("Play")
+    context.close()
 
 
 def report(page):
@@ -554,7 +617,7 @@ def report(page):
     assert page.locator("#counts tbody tr").count() == 2 and "Blunders" in page.inner_text("#counts thead")
     visit_mistakes_of(page, "white")
     wrong = page.inner_text("#about h2")
-    assert "mistake" in wrong or "blunder" in wrong, wrong
+    assert any(kind in wrong for kind in ("inaccuracy", "mistake", "blunder")), wrong
     assert "Better:" in page.inner_text("#about") and "…" not in wrong, wrong
     page.select_option("#whose", "")
     page.locator("#whose").blur()
@@ -600,6 +663,66 @@ def visit_mistakes_of(page, side):
     page.locator("#whose").blur()
     page.keyboard.press("Home")
     page.keyboard.press("n")
+
+
+def editor(page):
+    """A position is set up by hand, by keyboard and as a FEN. Then the tablebase and the explorer."""
+    page.click("#tab-analyse")
+    fen, board = page.locator("#editor-fen"), page.locator("#board")
+    for name in ("phone", "laptop"):
+        width, height = SIZES[name]
+        page.set_viewport_size({"width": width, "height": height})
+        page.click("#set-up")
+        expect(page.locator("#moves-section")).to_be_hidden()
+        page.click("#editor-clear")
+        expect(page.locator("#editor-fault")).to_have_text("The board is empty.")
+        expect(page.locator("#editor-analyse")).to_be_disabled()
+        page.click("#palette [aria-label='White king']")
+        click_square(page, "g6")
+        page.click("#palette [aria-label='Black king']")
+        click_square(page, "h8")
+        page.click("#palette [aria-label='White rook']")
+        click_square(page, "b2")
+        click_square(page, "b2")
+        page.locator("#palette [aria-label='White rook']").drag_to(board, target_position=corner(page))
+        expect(fen).to_have_value("7k/8/6K1/8/8/8/8/R7 w - - 0 1")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        violations = Axe().run(page)
+        assert violations.violations_count == 0, f"{name}: {violations.generate_report()}"
+        page.click("#editor-cancel")
+        expect(page.locator("#moves-section")).to_be_visible()
+    page.click("#set-up")
+    page.click("#editor-start")
+    board.focus()
+    for key in ("ArrowUp", "ArrowRight", "Delete", "q"):
+        page.keyboard.press(key)
+    expect(fen).to_have_value("rnbqkbnr/pppppppp/8/8/8/8/PqPPPPPP/RNBQKBNR w KQkq - 0 1")
+    page.select_option("#editor-turn", "black")
+    page.get_by_label("Black O-O", exact=True).uncheck()
+    expect(fen).to_have_value("rnbqkbnr/pppppppp/8/8/8/8/PqPPPPPP/RNBQKBNR b KQq - 0 1")
+    fen.fill("7k/8/6K1/8/8/8/8/R7 b - - 0 1 x")
+    expect(page.locator("#editor-fault")).to_have_text("This is no FEN.")
+    fen.fill("7k/8/6K1/8/8/8/8/R7 w - - 0 1")
+    page.click("#editor-analyse")
+    rows = page.locator("#tables tbody tr")
+    expect(rows).to_have_count(20)
+    assert rows.first.inner_text().split() == ["Ra8#", "Win", "Checkmate"], rows.first.inner_text()
+    rows.first.locator("button").click()
+    expect(moves(page)).to_have_count(1)
+    expect(page.locator("#tables")).to_be_hidden()
+    load(page, "1. e4 e5 1-0\n\n1. e4 c5 0-1\n\n1. d4 d5 1/2-1/2\n")
+    rows = page.locator("#explorer tbody tr")
+    expect(rows).to_have_count(3)
+    assert rows.first.inner_text().split()[:2] == ["e4", "2"], rows.first.inner_text()
+    rows.first.locator("button").click()
+    assert current(page).endswith("e4")
+    expect(rows.first.locator("[role=img]")).to_have_attribute("aria-label", "White wins 1, draws 0, Black wins 0")
+
+
+def corner(page):
+    """The middle of a1 on a board with White at the bottom."""
+    size = page.locator("#board cg-board").bounding_box()["width"] / 8
+    return {"x": size / 2, "y": 7.5 * size}
 
 
 def connection(page, sockets):
@@ -714,6 +837,7 @@ def everywhere(browser, address, folder):
                     expect(page.locator("#counts tbody tr").first).to_contain_text("%", timeout=60_000)
                     page.keyboard.press("n")
                 if tab == "why":
+                    page.click("#researchers > summary")
                     expect(page.locator("#reason")).not_to_be_empty(timeout=30_000)
                 if tab == "space":
                     page.wait_for_selector("#here")
@@ -775,6 +899,7 @@ def check_shifts(page, where):
 def opened(browser, address, width=1366, height=768, scheme="light"):
     context = browser.new_context(
         viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce", accept_downloads=True,
+        locale="en-US",
     )
     page = context.new_page()
     page.add_init_script(SHIFTS)

@@ -11,8 +11,9 @@ use azimuth_tests::odd_games::{Found, odd_files};
 use azimuth_tests::server::{PATIENCE, Page, Server, analysis};
 use azimuth_tests::{binary, python, refusal, text};
 use serde_json::{Value, json};
-use tungstenite::Message;
+use tungstenite::client::IntoClientRequest;
 use tungstenite::protocol::frame::coding::CloseCode;
+use tungstenite::{Message, client};
 
 #[test]
 fn only_the_page_itself_is_answered() -> Result<()> {
@@ -171,6 +172,14 @@ fn a_page_that_sends_garbage_gets_errors_and_hurts_nobody() -> Result<()> {
         ("{\"type\":\"stop\",\"more\":1}", "cannot be read"),
         (r#"{"type":"run","id":1,"fen":"x","moves":[],"task":{"name":"beam"}}"#, "FEN"),
         (
+            r#"{"type":"run","id":1,"fen":"startpos","moves":[],"task":{"name":"analyse","lines":1,"threads":0}}"#,
+            "cannot be read",
+        ),
+        (
+            r#"{"type":"run","id":1,"fen":"startpos","moves":[],"task":{"name":"analyse","lines":1,"hash":0}}"#,
+            "cannot be read",
+        ),
+        (
             r#"{"type":"run","id":1,"fen":"startpos","moves":["e5"],"task":{"name":"beam"}}"#,
             "half-move 1",
         ),
@@ -243,6 +252,38 @@ fn pages_take_turns_and_a_page_that_goes_leaves_its_seat() -> Result<()> {
 }
 
 #[test]
+fn a_page_chooses_threads_and_hash_up_to_limits() -> Result<()> {
+    let server = Server::start(&[])?;
+    let first = welcome(&server)?;
+    assert_eq!((&first["threads"][0], &first["hash"]), (&json!(1), &json!([64, 512])));
+    assert!(first["threads"][1].as_u64() >= Some(1), "{first}");
+    let server = Server::start(&["--threads", "2", "--hash", "16"])?;
+    let first = welcome(&server)?;
+    assert_eq!((&first["threads"], &first["hash"]), (&json!([2, 2]), &json!([16, 16])));
+    let mut page = server.connect()?;
+    // No machine has a petabyte of memory.
+    for (id, hash) in [(1, 1_000_000_000), (2, 1)] {
+        let mut task = analysis();
+        task["milliseconds"] = json!(50);
+        task["threads"] = json!(9);
+        task["hash"] = json!(hash);
+        page.run(id, &task)?;
+        page.next("info")?;
+        assert_eq!(page.next("ended")?["id"], id);
+    }
+    Ok(())
+}
+
+/// The first event of a new connection.
+fn welcome(server: &Server) -> Result<Value> {
+    let address = format!("ws://{}/{}/socket", server.host, server.token());
+    let mut request = address.into_client_request()?;
+    request.headers_mut().insert("Origin", format!("http://{}", server.host).parse()?);
+    let (mut socket, _) = client(request, TcpStream::connect(server.address()?)?)?;
+    Ok(serde_json::from_str(socket.read()?.to_text()?)?)
+}
+
+#[test]
 fn a_report_sends_no_result_of_an_interrupted_search() -> Result<()> {
     let server = Server::start(&[])?;
     let mut page = server.connect()?;
@@ -306,6 +347,7 @@ fn every_task_answers_with_what_the_commands_print() -> Result<()> {
     let space = page.next("space")?;
     assert_eq!(space["path"].as_array().map(Vec::len), Some(4));
     assert_eq!(space["candidates"].as_array().map(Vec::len), Some(30));
+    assert_eq!(space["near"].as_array().map(Vec::len), Some(4));
     assert!(space["sample"].as_array().is_some_and(|sample| sample.len() >= 1000));
     // Where White is better, the sample lies more to the right.
     let sample = space["sample"].as_array().context("a sample")?;
@@ -322,6 +364,38 @@ fn every_task_answers_with_what_the_commands_print() -> Result<()> {
         let played = page.next("move")?;
         assert!(played["uci"].as_str().is_some_and(|uci| uci.len() == 4), "{played}");
         page.next("ended")?;
+    }
+    Ok(())
+}
+
+#[test]
+fn the_tablebases_know_every_move_of_a_small_position() -> Result<()> {
+    let server = Server::start(&[])?;
+    let mut page = server.connect()?;
+    let mut distances = |id: u32, fen: &str| -> Result<Vec<(String, i64)>> {
+        page.say(&json!({
+            "type": "run", "id": id, "fen": fen, "moves": [], "task": {"name": "tablebase"},
+        }))?;
+        let event = page.next("tablebase")?;
+        page.next("ended")?;
+        let moves = event["moves"].as_array().context("moves")?;
+        let known = |mv: &Value| Some((mv["uci"].as_str()?.to_owned(), mv["dtz"].as_i64()?));
+        moves.iter().map(known).collect::<Option<_>>().context("a move with its distance")
+    };
+    // Only the mate ends the game.
+    let won = distances(1, "7k/8/6K1/8/8/8/8/R7 w - - 0 1")?;
+    assert_eq!(won.len(), 20);
+    for (uci, dtz) in &won {
+        assert_eq!(*dtz > 0, uci != "a1a8", "{uci} {dtz}");
+    }
+    let lost = distances(2, "6k1/8/6K1/8/8/8/8/R7 b - - 0 1")?;
+    assert!(lost.len() == 2 && lost.contains(&("g8h8".to_owned(), -1)), "{lost:?}");
+    let drawn = distances(3, "8/8/8/8/4k3/8/4P3/4K3 w - - 0 1")?;
+    assert_eq!(drawn.iter().map(|(_, dtz)| *dtz).max(), Some(0));
+    // Too many pieces, castling, and no legal move.
+    let castling = "r3k3/8/8/8/8/8/8/4K2R w Kq - 0 1";
+    for fen in ["startpos", castling, "k7/1Q6/1K6/8/8/8/8/8 b - - 0 1"] {
+        assert!(distances(4, fen)?.is_empty(), "{fen}");
     }
     Ok(())
 }
@@ -407,6 +481,7 @@ fn a_port_that_is_taken_and_weights_that_are_missing_are_errors_of_one_line() ->
     for (arguments, expected) in [
         (["--port", port], "cannot listen on 127.0.0.1, port "),
         (["--weights", "missing"], "missing"),
+        (["--syzygy", "missing"], "--syzygy: Syzygy folder 'missing'"),
     ] {
         let error = refusal("azimuth", &[&["serve", "--no-open"], &arguments[..]].concat())?;
         assert!(error.contains(expected), "{error}");
@@ -458,6 +533,11 @@ fn every_tab_keeps_its_game() -> Result<()> {
 }
 
 #[test]
+fn a_position_is_set_up_and_looked_up() -> Result<()> {
+    scenario("editor")
+}
+
+#[test]
 fn moves_are_explained() -> Result<()> {
     scenario("why")
 }
@@ -465,6 +545,11 @@ fn moves_are_explained() -> Result<()> {
 #[test]
 fn the_space_shows_the_game() -> Result<()> {
     scenario("space")
+}
+
+#[test]
+fn the_page_is_in_german_for_those_who_want_it() -> Result<()> {
+    scenario("language")
 }
 
 #[test]

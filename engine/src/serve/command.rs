@@ -14,11 +14,17 @@ use azimuth_search::inference::{Backend, ModelSource};
 use clap::Args;
 
 use super::gate::Gate;
-use super::queue::{Models, Queue, Seat};
+use super::queue::{Allowance, Models, Queue, Seat};
 use super::server::{Shared, serve};
 
 /// The port to try first. A browser stores a game by the page's address and port.
 const USUAL_PORT: u16 = 8064;
+
+/// The resources of each search if neither the command line nor the page names any.
+const USUAL: Resources = Resources { hash_mb: 64, threads: 1 };
+
+/// Largest tables that a page can choose if the command line names no size, in MB.
+const LARGEST_HASH: usize = 512;
 
 /// Most searches at a time if the command line names no number.
 const MOST_DEFAULT_SEARCHES: usize = 4;
@@ -40,12 +46,17 @@ pub struct ServeCommand {
     /// Weights file [default: the embedded weights of each search]
     #[arg(long)]
     weights: Option<PathBuf>,
-    /// Number of threads of each search.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
-    threads: u16,
-    /// Size of the score cache and transposition table of each search together, in MB.
-    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    hash: u32,
+    /// Folders with Syzygy tables of more than four pieces, separated as in PATH.
+    #[arg(long)]
+    syzygy: Option<String>,
+    /// Number of threads of each search, and the most that the page can choose for an analysis
+    /// [default: 1, and the number of processors]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
+    /// Size of the score cache and transposition table of each search together, in MB, and the
+    /// largest that the page can choose for an analysis [default: 64, and 512]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    hash: Option<u32>,
     /// Number of searches at a time; further pages wait for their turn [default: the number of
     /// processors divided by --threads, at most 4]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
@@ -65,10 +76,9 @@ impl ServeCommand {
             backend: self.device,
             ..ModelSource::default()
         };
-        let models = Arc::new(Models::open(source)?);
-        let threads = usize::from(self.threads);
-        let resources = Resources { hash_mb: self.hash as usize, threads }.on_this_machine();
-        let seats = (0..self.searches()).map(|_| Seat::new(models.clone(), resources));
+        let models = Arc::new(Models::open(source, self.syzygy.as_deref())?);
+        let allowance = self.allowance();
+        let seats = (0..self.searches()).map(|_| Seat::new(models.clone(), allowance));
         let queue = Arc::new(Queue::new(seats.collect()));
         let gate = Gate::new(address);
         if !address.ip().is_loopback() {
@@ -87,7 +97,7 @@ impl ServeCommand {
                 "azimuth: cannot start a browser ({error}); open the address yourself"
             ));
         }
-        serve(listener, &Shared::new(gate, queue))
+        serve(listener, &Shared::new(gate, queue, allowance))
     }
 
     fn listener(&self) -> Result<TcpListener> {
@@ -101,9 +111,23 @@ impl ServeCommand {
         listener.with_context(name)
     }
 
+    fn allowance(&self) -> Allowance {
+        let named_or = |default: Resources| {
+            let hash_mb = self.hash.map_or(default.hash_mb, |hash| hash as usize);
+            let threads = self.threads.map_or(default.threads, usize::from);
+            Resources { hash_mb, threads }.on_this_machine()
+        };
+        let most = Resources { hash_mb: LARGEST_HASH, threads: processors() };
+        Allowance { usual: named_or(USUAL), most: named_or(most) }
+    }
+
     fn searches(&self) -> usize {
-        let processors = thread::available_parallelism().map_or(1, NonZero::get);
-        let default = (processors / usize::from(self.threads)).clamp(1, MOST_DEFAULT_SEARCHES);
+        let threads = self.threads.map_or(USUAL.threads, usize::from);
+        let default = (processors() / threads).clamp(1, MOST_DEFAULT_SEARCHES);
         self.searches.map_or(default, usize::from)
     }
+}
+
+fn processors() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
 }

@@ -44,7 +44,13 @@ struct Work {
 pub async fn converse(mut socket: WebSocket, page: u64, shared: &Arc<Shared>) {
     let (fill, mut events) = mpsc::channel(WAITING_EVENTS);
     let (least, most) = WEAKEST_TO_STRONGEST.into_inner();
-    let welcome = Event::Welcome { version: env!("CARGO_PKG_VERSION"), elo: [least, most] };
+    let allowance = &shared.allowance;
+    let welcome = Event::Welcome {
+        version: env!("CARGO_PKG_VERSION"),
+        elo: [least, most],
+        threads: [allowance.usual.threads, allowance.most.threads],
+        hash: [allowance.usual.hash_mb, allowance.most.hash_mb],
+    };
     let mut work: Option<Work> = None;
     let mut next: Option<Request> = None;
     let (mut heard, mut faults) = (Instant::now(), 0);

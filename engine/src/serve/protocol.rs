@@ -6,6 +6,8 @@
 //! Scores are those of the side to move, as in UCI; moves are in UCI notation, castling in Chess960
 //! as the king's move to the rook.
 
+use std::num::NonZero;
+
 use serde::{Deserialize, Serialize};
 
 use crate::explain::{Document, ScoreJson};
@@ -46,6 +48,10 @@ pub enum Task {
         lines: usize,
         /// Time in milliseconds; without it, until `stop`.
         milliseconds: Option<u64>,
+        /// Number of threads, at most that of [`Event::Welcome`]; the usual one without it.
+        threads: Option<NonZero<usize>>,
+        /// The same for the size of the tables, in MB.
+        hash: Option<NonZero<usize>>,
     },
     /// Choose a move, and send a `move` event.
     Play {
@@ -63,6 +69,8 @@ pub enum Task {
     },
     /// Search with the beam, and send a `tree` event for each ply.
     Beam {},
+    /// Look the legal moves up in the tablebases, and send a `tablebase` event.
+    Tablebase {},
     /// Place the game's positions and the legal moves on the map: a `space` event.
     Space {
         /// Whether to send the sample, too.
@@ -114,6 +122,10 @@ pub enum Event {
         version: &'static str,
         /// The range of `elo`.
         elo: [u32; 2],
+        /// The usual and the largest number of threads of an analysis.
+        threads: [usize; 2],
+        /// The same for the size of its tables, in MB.
+        hash: [usize; 2],
     },
     /// The task waits for a free seat.
     Queued {
@@ -150,6 +162,11 @@ pub enum Event {
         depth: u32,
         /// The moves of the root.
         tree: Tree,
+    },
+    /// The legal moves in the tablebases.
+    Tablebase {
+        /// In no particular order; none if the tablebases do not know the position.
+        moves: Vec<TableMove>,
     },
     /// Places on the map.
     Space(Box<Space>),
@@ -248,6 +265,17 @@ pub struct Dropped {
     pub san: String,
     /// The latent score of the side that moves, by which it was dropped.
     pub value: f32,
+}
+
+/// A legal move in the tablebases.
+#[derive(Serialize)]
+pub struct TableMove {
+    /// The move.
+    pub uci: String,
+    /// Plies from the position after the move, with its halfmove clock at 0, to the winning side's
+    /// next capture or pawn move: positive if the move wins, negative if it loses. 0 for a draw and
+    /// for a move that ends the game.
+    pub dtz: i32,
 }
 
 /// Places on the map. `x` is the cosine with the axis for White; `y` the coordinate off the axis.

@@ -2,6 +2,7 @@
 //! that the seats share.
 
 use std::collections::VecDeque;
+use std::num::NonZero;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use anyhow::{Context, Result};
@@ -136,10 +137,35 @@ impl<S> Drop for Ticket<S> {
 /// page finds its tables filled.
 pub struct Seat {
     models: Arc<Models>,
-    resources: Resources,
-    planner: Option<(Role, Box<dyn Planner>)>,
+    allowance: Allowance,
+    /// With the role and the resources that it was built for.
+    planner: Option<((Role, Resources), Box<dyn Planner>)>,
     /// The page whose searches filled the planner's tables.
     page: Option<u64>,
+}
+
+/// The resources of each search.
+#[derive(Clone, Copy)]
+pub struct Allowance {
+    /// If it asks for none.
+    pub usual: Resources,
+    /// At most.
+    pub most: Resources,
+}
+
+impl Allowance {
+    /// The resources of a search that asks for `threads` and for tables of `hash` MB.
+    pub fn grant(
+        &self,
+        threads: Option<NonZero<usize>>,
+        hash: Option<NonZero<usize>>,
+    ) -> Resources {
+        let Self { usual, most } = self;
+        Resources {
+            hash_mb: hash.map_or(usual.hash_mb, |hash| hash.get().min(most.hash_mb)),
+            threads: threads.map_or(usual.threads, |threads| threads.get().min(most.threads)),
+        }
+    }
 }
 
 /// The planner that a task needs.
@@ -155,8 +181,8 @@ pub enum Role {
 
 impl Seat {
     /// A seat without a planner.
-    pub fn new(models: Arc<Models>, resources: Resources) -> Self {
-        Self { models, resources, planner: None, page: None }
+    pub fn new(models: Arc<Models>, allowance: Allowance) -> Self {
+        Self { models, allowance, planner: None, page: None }
     }
 
     /// The models.
@@ -164,18 +190,34 @@ impl Seat {
         &self.models
     }
 
-    /// The planner of a role, for a page. Its tables are empty unless the same page used it last.
-    /// Fails if memory is missing.
+    /// The resources of its searches.
+    pub fn allowance(&self) -> &Allowance {
+        &self.allowance
+    }
+
+    /// The planner of a role with the usual resources; see [`Self::planner_with`].
     pub fn planner(&mut self, role: Role, page: u64) -> Result<&mut dyn Planner> {
-        let known = self.planner.take().filter(|(known, _)| *known == role);
+        self.planner_with(role, self.allowance.usual, page)
+    }
+
+    /// The planner of a role with these resources, for a page. Its tables are empty unless the same
+    /// page used it last. Fails if memory is missing.
+    pub fn planner_with(
+        &mut self,
+        role: Role,
+        resources: Resources,
+        page: u64,
+    ) -> Result<&mut dyn Planner> {
+        let wanted = (role, resources);
+        let known = self.planner.take().filter(|(known, _)| *known == wanted);
         let mut planner = match known {
             Some((_, planner)) => planner,
-            None => self.build(role)?,
+            None => self.build(role, resources)?,
         };
         if self.page.replace(page) != Some(page) {
             planner.new_game();
         }
-        Ok(&mut *self.planner.insert((role, planner)).1)
+        Ok(&mut *self.planner.insert((wanted, planner)).1)
     }
 
     /// Drops the planner: after a panic its state is unknown.
@@ -183,12 +225,12 @@ impl Seat {
         self.planner = None;
     }
 
-    fn build(&self, role: Role) -> Result<Box<dyn Planner>> {
+    fn build(&self, role: Role, resources: Resources) -> Result<Box<dyn Planner>> {
         let usual = PlannerSettings::default();
-        let limited = Resources { threads: Level::THREADS, ..self.resources };
+        let limited = Resources { threads: Level::THREADS, ..resources };
         let (kind, settings, resources) = match role {
-            Role::Analyst => (PlannerKind::Selective, usual, self.resources),
-            Role::Beam => (PlannerKind::Beam, usual, self.resources),
+            Role::Analyst => (PlannerKind::Selective, usual, resources),
+            Role::Beam => (PlannerKind::Beam, usual, resources),
             Role::Limited(kind) => (kind, Level::settings_of(kind, usual), limited),
         };
         let weights = settings.default_weights(kind);
@@ -210,11 +252,12 @@ pub struct Models {
 }
 
 impl Models {
-    /// Opens the model of the selective search. Fails if the weights cannot be read.
-    pub fn open(source: ModelSource) -> Result<Self> {
+    /// Opens the model of the selective search, and the embedded tablebases with those in the
+    /// folders `syzygy`. Fails if the weights cannot be read or no folder has a table.
+    pub fn open(source: ModelSource, syzygy: Option<&str>) -> Result<Self> {
         let selective =
             Mutex::new(source.start(|| embedded_weights::read(DefaultWeights::Selective), notice)?);
-        let tablebases = Arc::new(embedded_tables::open(None, notice)?);
+        let tablebases = Arc::new(embedded_tables::open(syzygy, notice).context("--syzygy")?);
         Ok(Self { source, tablebases, selective, beam: Mutex::new(None), map: OnceLock::new() })
     }
 
@@ -234,6 +277,11 @@ impl Models {
                 Some(self.source.start(|| embedded_weights::read(DefaultWeights::Beam), notice)?);
         }
         connect(beam.as_ref().context("no model")?)
+    }
+
+    /// The tablebases.
+    pub fn tablebases(&self) -> &Tablebases {
+        &self.tablebases
     }
 
     /// Access to the model of these weights.
@@ -265,6 +313,18 @@ mod tests {
     use tokio::runtime::Builder;
 
     use super::*;
+
+    #[test]
+    fn a_search_gets_at_most_its_allowance() {
+        let usual = Resources { hash_mb: 64, threads: 1 };
+        let most = Resources { hash_mb: 512, threads: 6 };
+        let granted = |threads, hash| {
+            Allowance { usual, most }.grant(NonZero::new(threads), NonZero::new(hash))
+        };
+        assert_eq!(granted(0, 0), usual);
+        assert_eq!(granted(7, usize::MAX), most);
+        assert_eq!(granted(5, 16), Resources { hash_mb: 16, threads: 5 });
+    }
 
     #[test]
     fn seats_go_round_and_nobody_who_left_gets_one() {

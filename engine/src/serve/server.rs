@@ -26,7 +26,7 @@ use super::connection::{LARGEST_MESSAGE, converse};
 use super::games::{LARGEST_TEXT, read_games};
 use super::gate::Gate;
 use super::listener::BoundedListener;
-use super::queue::{Queue, Seat};
+use super::queue::{Allowance, Queue, Seat};
 use crate::board_page::{PAGE_SCRIPT, PAGE_STYLE};
 
 /// Most pages at a time.
@@ -62,6 +62,8 @@ pub struct Shared {
     gate: Gate,
     /// The seats of searches.
     pub queue: Arc<Queue<Seat>>,
+    /// The resources of each search.
+    pub allowance: Allowance,
     /// Room for pages.
     pages: Arc<Semaphore>,
     /// Room for files.
@@ -74,11 +76,12 @@ pub struct Shared {
 
 impl Shared {
     /// The state of a server without pages.
-    pub fn new(gate: Gate, queue: Arc<Queue<Seat>>) -> Arc<Self> {
+    pub fn new(gate: Gate, queue: Arc<Queue<Seat>>, allowance: Allowance) -> Arc<Self> {
         let (ending, _) = watch::channel(false);
         let [pages, readers] =
             [MOST_PAGES, MOST_READERS].map(|room| Arc::new(Semaphore::new(room)));
-        Arc::new(Self { gate, queue, pages, readers, next_page: AtomicU64::new(0), ending })
+        let next_page = AtomicU64::new(0);
+        Arc::new(Self { gate, queue, allowance, pages, readers, next_page, ending })
     }
 
     /// Waits until the server ends.

@@ -12,8 +12,8 @@ use azimuth_chess::position::{
 use azimuth_chess::san::{parse_move, san_of_move};
 use azimuth_chess::text::shortened;
 use azimuth_search::{
-    BeamSettings, Control, DefaultWeights, ExplainedMove, Limits, PlannerKind, Report, TimeLimit,
-    WdlModel,
+    BeamSettings, Control, DefaultWeights, ExplainedMove, Limits, PlannerKind, Report, Resources,
+    TimeLimit, WdlModel,
 };
 use cozy_chess::{Board, Color};
 use tokio::task::spawn_blocking;
@@ -21,7 +21,8 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::connection::Outlet;
 use super::protocol::{
-    Branch, Candidate, Dropped, Event, Info, Line, PlayTime, Reason, Request, Space, Task, Tree,
+    Branch, Candidate, Dropped, Event, Info, Line, PlayTime, Reason, Request, Space, TableMove,
+    Task, Tree,
 };
 use super::queue::{Queue, Role, Seat};
 use crate::explain::{self, Study, document, line, score};
@@ -108,10 +109,14 @@ fn perform(
 ) -> Result<()> {
     let job = &mut Job { seat, page, line, outlet };
     match task {
-        Task::Analyse { lines, milliseconds } => analyse(job, lines, milliseconds),
+        Task::Analyse { lines, milliseconds, threads, hash } => {
+            let resources = job.seat.allowance().grant(threads, hash);
+            analyse(job, lines, milliseconds, resources)
+        }
         Task::Play { elo, seed, time } => play(job, elo, seed, time),
         Task::Why { compared } => why(job, &compared),
         Task::Beam {} => beam(job),
+        Task::Tablebase {} => tablebase(job),
         Task::Space { sample } => space(job, sample),
         Task::Report { milliseconds } => report(job, milliseconds),
     }
@@ -180,11 +185,16 @@ const MOST_LINES: usize = 10;
 const EVENT_INTERVAL: Duration = Duration::from_millis(60);
 
 /// Searches with `lines` lines, for `milliseconds` or until it is stopped.
-fn analyse(job: &mut Job<'_>, lines: usize, milliseconds: Option<u64>) -> Result<()> {
+fn analyse(
+    job: &mut Job<'_>,
+    lines: usize,
+    milliseconds: Option<u64>,
+    resources: Resources,
+) -> Result<()> {
     job.ensure_goes_on()?;
     let root = &job.line.last;
     let lines = lines.clamp(1, MOST_LINES);
-    let planner = job.seat.planner(Role::Analyst, job.page)?;
+    let planner = job.seat.planner_with(Role::Analyst, resources, job.page)?;
     // The limit of nodes keeps a search without `milliseconds` open-ended. A clock would end the
     // search of a forced move at once.
     let time = milliseconds.map(Duration::from_millis);
@@ -312,6 +322,23 @@ fn branches(board: &Board, moves: &[ExplainedMove]) -> Tree {
     Tree { kept: kept.collect(), dropped, others }
 }
 
+/// Sends the legal moves with their distances in the tablebases.
+fn tablebase(job: &mut Job<'_>) -> Result<()> {
+    let tablebases = job.seat.models().tablebases();
+    let board = job.line.last.board();
+    let chess960 = castles_as_in_chess960(board);
+    let known = |&mv: &cozy_chess::Move| {
+        let after = board_after(board, mv);
+        // The tablebases do not tell that a game is over.
+        let goes_on = after.generate_moves(|_| true);
+        let distance = if goes_on { tablebases.distance_to_zeroing(&after)? } else { 0 };
+        Some(TableMove { uci: uci_move(board, mv, chess960), dtz: -distance })
+    };
+    let moves = legal_moves(board).iter().map(known).collect::<Option<Vec<_>>>();
+    job.outlet.send(Event::Tablebase { moves: moves.unwrap_or_default() });
+    Ok(())
+}
+
 /// Time of a move that is reserved for the messages to and from the page.
 const MESSAGE_TIME: Duration = Duration::from_millis(100);
 
@@ -394,7 +421,7 @@ fn report(job: &mut Job<'_>, milliseconds: u64) -> Result<()> {
 }
 
 /// Number of neighbours of the position in the sample of the map.
-const NEIGHBOURS: usize = 8;
+const NEIGHBOURS: usize = 4;
 
 /// Sends the places of a game's positions and of the legal moves on the map of the space, with the
 /// sample if the page asks for it. The beam's weights draw the map: those of the selective search

@@ -2,6 +2,7 @@
 
 import type { DrawShape } from '@lichess-org/chessground/draw';
 import type { Move } from 'chessops/types';
+import type { Editing } from './boardview.js';
 import type { Clock } from './clock.js';
 import type { Tasks } from './engine.js';
 import type { Tags } from './pgn.js';
@@ -24,6 +25,8 @@ export interface Panel {
   arrows(): DrawShape[];
   /** A move on the board. Returns whether the panel takes care of it. */
   onMove?(move: Move): boolean;
+  /** The position that is set up on the board. */
+  editing?(): Editing | null;
   /** The clocks that run. */
   clock?(): Clock | null;
   /** Whether the evaluation stays hidden. */

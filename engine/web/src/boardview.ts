@@ -5,16 +5,34 @@ import type { Api } from '@lichess-org/chessground/api';
 import type { DrawShape } from '@lichess-org/chessground/draw';
 import type { Key } from '@lichess-org/chessground/types';
 import { chessgroundDests } from 'chessops/compat';
-import type { Color, Move, Role } from 'chessops/types';
+import type { Color, Move, Piece, Role, Square } from 'chessops/types';
 import { makeSquare, parseSquare } from 'chessops/util';
 import { byId } from './dom.js';
+import { texts } from './language.js';
 import { askPromotion } from './question.js';
 import { scoreText, wdlText, whiteShare, whiteWdl } from './score.js';
-import { texts } from './texts.js';
 import type { TreeNode } from './tree.js';
+
+/** A position that is set up on the board, in place of the game's. */
+export interface Editing {
+  /** The first field of its FEN. */
+  readonly pieces: string;
+  /** The square that keys act on. */
+  readonly cursor: Square;
+  /** Pieces were moved by hand. */
+  moved(pieces: string): void;
+  /** A square is pressed. Returns whether that changes it; otherwise its piece can be moved. */
+  press(square: Square): boolean;
+  /** A key on the board. Returns whether it has a meaning there. */
+  onKey(key: string, orientation: Color): boolean;
+}
+
+/** Drags a new piece to the board; `end` hears whether it was dropped there. */
+export type Grab = (piece: Piece, event: MouseEvent | TouchEvent, end: (dropped: boolean) => void) => void;
 
 export interface BoardState {
   node: TreeNode;
+  editing: Editing | null;
   movable: 'white' | 'black' | 'both' | 'none';
   arrows: DrawShape[];
   premove: boolean;
@@ -34,10 +52,15 @@ export class BoardView {
       coordinates: true,
       animation: { enabled: moving, duration: 150 },
       movable: { free: false, events: { after: (from, to) => void this.moved(from, to) } },
+      events: { change: () => this.state?.editing?.moved(this.board.getFen()) },
       drawable: { enabled: true, defaultSnapToValidMove: true },
     });
     // The board's size follows the window, and chessground keeps pixels.
     new ResizeObserver(() => this.board.redrawAll()).observe(this.frame);
+    for (const type of ['mousedown', 'touchstart'] as const) {
+      this.frame.addEventListener(type, (event) => this.press(event), { capture: true, passive: false });
+    }
+    this.frame.addEventListener('keydown', (event) => this.onKey(event));
   }
 
   get orientation(): Color {
@@ -49,10 +72,30 @@ export class BoardView {
     this.bar.classList.toggle('flipped', to === 'black');
   }
 
+  grab: Grab = (piece, event, end) => {
+    this.board.dragNewPiece(piece, event, true);
+    const type = event.type === 'touchstart' ? 'touchend' : 'mouseup';
+    document.addEventListener(type, (last) => end(this.squareAt(last) !== undefined), { capture: true, once: true });
+  };
+
   show(state: BoardState): void {
-    const { node, movable } = state;
+    const { node, movable, editing } = state;
     const known = this.state;
     this.state = state;
+    if (editing !== (known?.editing ?? null)) this.beginOrEnd(editing);
+    this.showEvaluation(state.evaluation && !editing ? node : null);
+    if (editing) {
+      this.board.set({
+        fen: editing.pieces,
+        check: false,
+        lastMove: [],
+        movable: { free: true, color: 'both', dests: new Map() },
+        premovable: { enabled: false },
+        highlight: { custom: new Map([[makeSquare(editing.cursor), 'cursor']]) },
+      });
+      this.board.setAutoShapes([]);
+      return;
+    }
     const canMove = movable === 'both' ? node.turn : movable;
     const position = node.position;
     this.board.set({
@@ -60,19 +103,55 @@ export class BoardView {
       turnColor: node.turn,
       check: position.isCheck() ? node.turn : false,
       movable: {
+        free: false,
         color: movable === 'none' ? undefined : canMove,
         dests: movable === 'none' || canMove !== node.turn ? new Map() : chessgroundDests(position),
       } as NonNullable<Parameters<Api['set']>[0]['movable']>,
       premovable: { enabled: state.premove },
       ...(node.lastMove ? { lastMove: node.lastMove as Key[] } : { lastMove: [] }),
     });
-    if (known?.node !== node) {
+    if (known?.node !== node || known.editing) {
       this.board.setShapes([]);
       this.frame.setAttribute('aria-label', described(node));
     }
     this.board.setAutoShapes(state.arrows);
-    this.showEvaluation(state.evaluation ? node : null);
     if (state.premove && movable === node.turn) this.board.playPremove();
+  }
+
+  /** The board becomes an editor, or is one no longer. */
+  private beginOrEnd(editing: Editing | null): void {
+    this.board.selectSquare(null);
+    this.board.set({ autoCastle: !editing, draggable: { deleteOnDropOff: !!editing }, highlight: { custom: new Map() } });
+    this.frame.setAttribute('role', editing ? 'application' : 'img');
+    if (editing) {
+      this.frame.setAttribute('aria-label', texts.editorBoard);
+      this.frame.tabIndex = 0;
+    } else this.frame.removeAttribute('tabindex');
+  }
+
+  /** The square under the pointer. */
+  private squareAt(event: MouseEvent | TouchEvent): Square | undefined {
+    const point = 'changedTouches' in event ? event.changedTouches[0] : event;
+    const key = point && this.board.getKeyAtDomPos([point.clientX, point.clientY]);
+    return key && parseSquare(key);
+  }
+
+  private press(event: MouseEvent | TouchEvent): void {
+    const editing = this.state?.editing;
+    if (!editing || ('button' in event && event.button !== 0)) return;
+    const square = this.squareAt(event);
+    if (square === undefined || !editing.press(square)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    const editing = this.state?.editing;
+    if (!editing || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (event.key === 'Enter' || event.key === ' ') {
+      if (!editing.press(editing.cursor)) this.board.selectSquare(makeSquare(editing.cursor));
+    } else if (!editing.onKey(event.key, this.orientation)) return;
+    event.preventDefault();
   }
 
   private showEvaluation(node: TreeNode | null): void {
@@ -91,7 +170,7 @@ export class BoardView {
 
   private async moved(from: Key, to: Key): Promise<void> {
     const state = this.state;
-    if (!state) return;
+    if (!state || state.editing) return;
     const [start, end] = [parseSquare(from), parseSquare(to)];
     if (start === undefined || end === undefined) return;
     const position = state.node.position;

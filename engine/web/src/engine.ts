@@ -1,7 +1,7 @@
 // The connection to the engine: runs one task at a time, and connects again when it was lost. After a
 // restart, the server has another token, and no attempt can succeed.
 
-import type { ServerEvent, Task, TaskEvent } from './protocol.js';
+import type { ServerEvent, Task, TaskEvent, Welcome } from './protocol.js';
 
 /** Pauses before the next attempts to connect, in milliseconds. */
 const PAUSES = [250, 500, 1000, 2000, 5000];
@@ -44,7 +44,7 @@ export class Engine implements Tasks {
 
   constructor(
     private readonly onConnection: (state: Connection) => void,
-    private readonly onWelcome: (elo: [number, number], version: string) => void,
+    private readonly onWelcome: (welcome: Welcome) => void,
     private readonly onFault: (message: string) => void,
   ) {}
 
@@ -98,7 +98,7 @@ export class Engine implements Tasks {
 
   private hear(event: ServerEvent): void {
     if (event.type === 'welcome') {
-      this.onWelcome(event.elo, event.version);
+      this.onWelcome(event);
       return;
     }
     if (event.id === null) {

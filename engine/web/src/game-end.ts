@@ -1,9 +1,8 @@
 // How a game ends by the rules.
 
 import type { Color } from 'chessops/types';
-import { makeFen } from 'chessops/fen';
-import { texts } from './texts.js';
-import type { TreeNode } from './tree.js';
+import { texts } from './language.js';
+import { epdOf, type TreeNode } from './tree.js';
 
 export interface End {
   result: '1-0' | '0-1' | '1/2-1/2';
@@ -22,11 +21,6 @@ export function other(side: Color): Color {
   return side === 'white' ? 'black' : 'white';
 }
 
-/** The position without its counters: equal texts are the same position. */
-function key(node: TreeNode): string {
-  return makeFen(node.position.toSetup(), { epd: true });
-}
-
 /** The end that the rules give; the engine counts the same. */
 export function endOf(node: TreeNode): End | null {
   const position = node.position;
@@ -34,9 +28,9 @@ export function endOf(node: TreeNode): End | null {
   if (position.isStalemate()) return draw(texts.results.stalemate);
   if (position.isInsufficientMaterial()) return draw(texts.results.insufficient);
   if (position.halfmoves >= 100) return draw(texts.results.fifty);
-  const here = key(node);
+  const here = epdOf(position);
   let times = 0;
-  for (let at: TreeNode | null = node; at; at = at.parent) if (key(at) === here) times += 1;
+  for (let at: TreeNode | null = node; at; at = at.parent) if (epdOf(at.position) === here) times += 1;
   return times >= 3 ? draw(texts.results.repetition) : null;
 }
 

@@ -1,7 +1,7 @@
 // The graph of White's expected score.
 
 import { shape } from './dom.js';
-import { texts } from './texts.js';
+import { texts } from './language.js';
 import type { TreeNode } from './tree.js';
 import { whiteShare } from './score.js';
 

@@ -18,7 +18,7 @@ export function listen(app: App, commands: Commands): void {
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
     const target = event.target as HTMLElement;
-    if (target.closest('input, select, textarea, dialog, [role="tablist"]')) return;
+    if (target.closest('input, select, textarea, dialog, [role="tablist"], [role="application"]')) return;
     const pressed = event.key;
     const onButton = target.closest('button, summary');
     // Enter and Space press what has the focus.
@@ -28,7 +28,7 @@ export function listen(app: App, commands: Commands): void {
 }
 
 function handle(app: App, commands: Commands, key: string, shift: boolean): boolean {
-  const move = navigation(app.current, key, shift);
+  const move = app.panel().editing?.() ? null : navigation(app.current, key, shift);
   if (move) {
     app.go(move);
     return true;

@@ -2,7 +2,7 @@
 
 import type { App } from './app.js';
 import { button } from './dom.js';
-import { texts } from './texts.js';
+import { texts } from './language.js';
 import { sansOf, type TreeNode } from './tree.js';
 
 /** A button for each move of a line from a position, with move numbers. A click plays the line up to the move. */

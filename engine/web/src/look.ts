@@ -1,8 +1,8 @@
-// The page's look and sound, which its header switches.
+// The page's look, sound and language, which its header switches.
 
-import { byId } from './dom.js';
+import { byId, element } from './dom.js';
+import { language, LANGUAGES, texts } from './language.js';
 import { keep, kept } from './storage.js';
-import { texts } from './texts.js';
 
 interface Look {
   /** The colours; without them, those of the system. */
@@ -41,6 +41,22 @@ export function makeSwitches(): void {
     });
   }
   draw();
+  makeLanguages();
+}
+
+function makeLanguages(): void {
+  const choice = byId<HTMLSelectElement>('language');
+  const options = Object.entries(LANGUAGES).map(([tag, known]) =>
+    element('option', { value: tag, lang: tag, 'aria-label': known.language }, tag.toUpperCase()),
+  );
+  choice.append(...options);
+  choice.value = document.documentElement.lang = language;
+  choice.title = texts.languageChoice;
+  choice.setAttribute('aria-label', choice.title);
+  choice.addEventListener('change', () => {
+    keep('language', choice.value);
+    location.reload();
+  });
 }
 
 let audio: AudioContext | null = null;

@@ -8,6 +8,7 @@ import { BoardView } from './boardview.js';
 import { byId, button, element } from './dom.js';
 import { Engine, NO_ENGINE } from './engine.js';
 import { last, listen } from './keys.js';
+import { texts } from './language.js';
 import { makeSwitches } from './look.js';
 import { MovesList } from './moves.js';
 import { AnalysePanel } from './panels/analyse.js';
@@ -20,7 +21,6 @@ import { Players } from './players.js';
 import type { GameText } from './protocol.js';
 import { recordingHere } from './recording.js';
 import { keep, kept } from './storage.js';
-import { texts } from './texts.js';
 import type { TreeNode } from './tree.js';
 
 /** Pause before the game on the board is kept, in milliseconds. */
@@ -41,9 +41,10 @@ const engine = new Engine(
     byId('connection').textContent = state === 'open' ? '' : texts.connection[state];
     document.body.dataset['connection'] = state;
   },
-  (elo) => {
-    app.elo = elo;
+  (welcome) => {
+    app.elo = welcome.elo;
     play?.drawSetup();
+    analyse?.offer(welcome);
   },
   (message) => {
     byId('connection').textContent = texts.failed(message);
@@ -57,7 +58,7 @@ const players = new Players(app);
 const why = recording ? null : new WhyPanel(app);
 const report = new ReportPanel(app, openRecorded, why && ((move) => askWhy(why, move)));
 const play = recording ? null : new PlayPanel(app, flip, () => players.drawClocks(), () => report.analyse());
-const analyse = recording ? null : new AnalysePanel(app);
+const analyse = recording ? null : new AnalysePanel(app, view.grab);
 const space = new SpacePanel(app);
 if (play && analyse && why) {
   app.panels.set('play', play).set('analyse', analyse).set('why', why).set('space', space).set('report', report);
@@ -87,8 +88,10 @@ function flip(to?: Color): void {
 function draw(): void {
   const panel = app.panel();
   const node = app.current;
+  const editing = panel.editing?.() ?? null;
   view.show({
     node,
+    editing,
     movable: panel.movable?.() ?? 'both',
     arrows: app.arrowsShown ? panel.arrows() : [],
     premove: app.tab === 'play' && (play?.premove() ?? false),
@@ -114,9 +117,10 @@ function draw(): void {
     if (!recording) keep('tab', app.tab, true);
     byId('panels').scrollTop = byId('panel-side').scrollTop = 0;
   }
-  const [back, on] = [!node.parent, !node.children.length];
+  const [back, on] = [!node.parent || !!editing, !node.children.length || !!editing];
   byId<HTMLButtonElement>('first').disabled = byId<HTMLButtonElement>('previous').disabled = back;
   byId<HTMLButtonElement>('next').disabled = byId<HTMLButtonElement>('last').disabled = on;
+  byId<HTMLInputElement>('move-input').disabled = !!editing;
 }
 
 function makeTabs(): void {

@@ -2,9 +2,9 @@
 
 import type { App } from './app.js';
 import { byId, element } from './dom.js';
+import { texts } from './language.js';
 import { openingText } from './opening.js';
 import { glyph, readable } from './pgn.js';
-import { texts } from './texts.js';
 import type { TreeNode } from './tree.js';
 
 const GLYPHS = { inaccuracy: '?!', mistake: '?', blunder: '??' };

@@ -1,11 +1,10 @@
 // The names of openings, by position: a transposition has the same name.
 
 import type { Position } from 'chessops/chess';
-import { makeFen } from 'chessops/fen';
 // Lichess's list, https://github.com/lichess-org/chess-openings (CC0 1.0). scripts/update-openings
 // writes the file.
 import list from '../openings.txt';
-import type { TreeNode } from './tree.js';
+import { epdOf, type TreeNode } from './tree.js';
 
 export interface Opening {
   eco: string;
@@ -19,7 +18,7 @@ const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_
 
 /** A digest of a position without its counters: 36 bits in 6 characters. */
 export function keyOf(position: Position): string {
-  const text = makeFen(position.toSetup(), { epd: true });
+  const text = epdOf(position);
   let [one, two] = [0x811c9dc5, 0x2c1b3c6d];
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);

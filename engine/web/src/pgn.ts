@@ -2,9 +2,9 @@
 
 import { ChildNode, makePgn, Node as PgnNode, type PgnNodeData } from 'chessops/pgn';
 import { INITIAL_FEN } from 'chessops/fen';
+import { texts } from './language.js';
 import { openingOf } from './opening.js';
 import type { FileGames, GameText } from './protocol.js';
-import { texts } from './texts.js';
 import { rootOf, TreeNode } from './tree.js';
 
 /** Largest file that the engine reads, in bytes. */
@@ -43,6 +43,18 @@ export function treeOf(game: GameText): { root: TreeNode; tags: Tags } {
   // A variation that begins with a move of the main line shares its node.
   nodes[tip]?.promote();
   return { root, tags: tagsOf(game) };
+}
+
+/** The moves of a game without its variations. The first child of each node goes on with its line. */
+export function mainLineOf({ nodes }: GameText): string[] {
+  const line: string[] = [];
+  let tip = 0;
+  nodes.forEach(({ parent, uci }, at) => {
+    if (parent !== tip) return;
+    tip = at + 1;
+    line.push(uci);
+  });
+  return line;
 }
 
 /** A tree in the reader's form. */

@@ -5,8 +5,8 @@ import type { App } from './app.js';
 import { clockText, timeOf } from './clock.js';
 import { byId, element } from './dom.js';
 import { other } from './game-end.js';
+import { texts } from './language.js';
 import { known } from './pgn.js';
-import { texts } from './texts.js';
 import type { TreeNode } from './tree.js';
 
 /** The pieces with their figures, as text and not as emoji, and their worth in pawns. */

@@ -111,6 +111,13 @@ export interface Judged extends Evaluated {
 
 export type Place = [number, number];
 
+/** A legal move in the tablebases: plies after it to the winning side's next capture or pawn move, positive
+ * if the move wins, negative if it loses. */
+export interface TableMove {
+  uci: string;
+  dtz: number;
+}
+
 export interface Sampled {
   fen: string;
   at: Place;
@@ -140,23 +147,34 @@ export type TaskEvent = WithId &
     | { type: 'move'; uci: string; score: Score; pause: number }
     | { type: 'why'; explanation: Explanation; expected: (number | null)[]; complete: boolean }
     | { type: 'tree'; depth: number; tree: Tree }
+    | { type: 'tablebase'; moves: TableMove[] }
     | ({ type: 'space' } & Space)
     | ({ type: 'judged' } & Judged)
     | { type: 'ended'; reason: Reason }
     | { type: 'error'; message: string }
   );
 
+export interface Welcome {
+  version: string;
+  elo: [number, number];
+  /** The usual and the largest number of threads of an analysis. */
+  threads: [number, number];
+  /** The same for the size of its tables, in MB. */
+  hash: [number, number];
+}
+
 export type ServerEvent =
   | TaskEvent
-  | { type: 'welcome'; version: string; elo: [number, number] }
+  | ({ type: 'welcome' } & Welcome)
   | { type: 'error'; id: null; message: string };
 
 export type PlayTime = { milliseconds: number } | { left: [number, number]; increment: number };
 
 export type Task =
-  | { name: 'analyse'; lines: number; milliseconds: number | null }
+  | { name: 'analyse'; lines: number; milliseconds: number | null; threads?: number | null; hash?: number | null }
   | { name: 'play'; elo: number | null; seed: number; time: PlayTime }
   | { name: 'why'; compared: string[] }
   | { name: 'beam' }
+  | { name: 'tablebase' }
   | { name: 'space'; sample: boolean }
   | { name: 'report'; milliseconds: number };

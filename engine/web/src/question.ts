@@ -2,7 +2,7 @@
 
 import type { Color, Role } from 'chessops/types';
 import { button, byId, element } from './dom.js';
-import { texts } from './texts.js';
+import { texts } from './language.js';
 
 const ROLES: Role[] = ['queen', 'knight', 'rook', 'bishop'];
 const FIGURES: Record<Color, string[]> = { white: ['♕', '♘', '♖', '♗'], black: ['♛', '♞', '♜', '♝'] };

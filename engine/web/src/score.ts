@@ -1,8 +1,8 @@
 // Scores and probabilities as a person reads them, always from White's view.
 
 import type { Color } from 'chessops/types';
+import { texts } from './language.js';
 import type { Evaluated, Score, Wdl } from './protocol.js';
-import { texts } from './texts.js';
 
 /** Expected score of the side to move, in [0, 1]: its chances to win, and half of those to draw. */
 export function expectedScore({ score, wdl }: Evaluated): number {
@@ -38,12 +38,12 @@ export function wdlText(wdl: Wdl): string {
 }
 
 export function percent(share: number): string {
-  return `${(100 * share).toFixed(1)}%`;
+  return texts.percent(texts.number(100 * share, 1));
 }
 
 /** A loss of expected score in points of 100. */
 export function points(loss: number): string {
-  return (100 * loss).toFixed(1);
+  return texts.number(100 * loss, 1);
 }
 
 /** `12.3k`, `4.5M`. */

@@ -1,8 +1,13 @@
-// Every English text of the page, for those who translate it.
+// Every text of the page, in English. A translation is a file like german.ts.
 
 import type { Judgement, Reason } from './protocol.js';
+import type { Kind, Outcome } from './tables.js';
 
-export const texts = {
+export const english = {
+  language: 'English',
+  number: (value: number, digits: number) => value.toFixed(digits),
+  percent: (percent: string) => `${percent}%`,
+
   tabs: { play: 'Play', analyse: 'Analyse', why: 'Why', space: 'Space', report: 'Report' },
   side: { white: 'White', black: 'Black' },
   pieces: { pawn: 'pawn', knight: 'knight', bishop: 'bishop', rook: 'rook', queen: 'queen', king: 'king' },
@@ -48,11 +53,14 @@ export const texts = {
   engineOn: 'Analyse',
   engineOff: 'Stop',
   lines: 'Lines',
+  threads: 'Threads',
+  hash: 'Hash (MB)',
   depth: (depth: number, selective: number) => `depth ${depth}/${selective}`,
   nodes: (nodes: string, perSecond: string) => `${nodes} nodes, ${perSecond}/s`,
   threat: 'Threat: the best move of the other side, if it were to move now.',
   noThreat: 'In check there is no threat to show.',
   gameOver: 'The game is over.',
+  languageChoice: 'Language',
   switches: { theme: 'Dark colours', squares: 'Blue board', sound: 'Sound' },
   cancel: 'Cancel',
   evaluation: (score: string, wdl: string) => `Evaluation ${score}. ${wdl}`,
@@ -76,6 +84,64 @@ export const texts = {
   savePgn: 'Save PGN',
   saveJson: 'Save JSON',
   fileTooLarge: 'The file is larger than 5 MB.',
+
+  explorer: (read: number, count: number) =>
+    read < count ? `Opening explorer: ${read} of ${count} games` : `Opening explorer: ${count} ${count === 1 ? 'game' : 'games'}`,
+  explorerColumns: ['Move', 'Games', 'Results'],
+  explorerNone: 'No game goes on from this position.',
+  explorerResults: (wins: number, draws: number, losses: number) => `White wins ${wins}, draws ${draws}, Black wins ${losses}`,
+
+  tables: 'Tablebase',
+  tablesHint: 'DTZ: half-moves to the next capture or pawn move of the winning side',
+  tablesColumns: ['Move', 'Result', 'Distance'],
+  dtz: (plies: number) => `DTZ ${plies}`,
+  outcomes: {
+    win: 'Win',
+    cursed: 'Win prevented by the 50-move rule',
+    draw: 'Draw',
+    blessed: 'Loss prevented by the 50-move rule',
+    loss: 'Loss',
+  } satisfies Record<Outcome, string>,
+  kinds: {
+    checkmate: 'Checkmate',
+    stalemate: 'Stalemate',
+    insufficient: 'Neither side can mate',
+    capture: 'Capture',
+    pawn: 'Pawn move',
+  } satisfies Record<Exclude<Kind, 'quiet'>, string>,
+
+  setUp: 'Set up a position',
+  fen: 'FEN',
+  analysePosition: 'Analyse this position',
+  palette: 'Pieces',
+  tools: { hand: 'Move pieces', eraser: 'Erase pieces' },
+  toolSigns: { hand: '↖\uFE0E', eraser: '✕' },
+  piece: (side: string, piece: string) => `${side} ${piece}`,
+  emptySquare: 'empty',
+  clearBoard: 'Clear',
+  sideToMove: 'Side to move',
+  castling: 'Castling',
+  right: (side: string, rook: 'a' | 'h') => `${side} ${rook === 'h' ? 'O-O' : 'O-O-O'}`,
+  editorBoard:
+    'Board to set up a position. Arrow keys move the cursor, Enter uses the chosen tool, K Q R B N P put a white piece, k q r b n p a black one, Delete empties the square.',
+  editorKeys: 'Drag pieces, or choose one and tap squares. With the keyboard on the board: arrow keys, K Q R B N P for White, k q r b n p for Black, Delete.',
+  noFen: 'This is no FEN.',
+  fenFaults: {
+    ERR_FEN: 'A FEN has at most six fields.',
+    ERR_BOARD: 'The first field of the FEN needs eight ranks of eight squares each.',
+    ERR_TURN: 'The side to move in the FEN is w or b.',
+    ERR_CASTLING: 'The castling rights in the FEN are - or some of KQkq.',
+    ERR_EP_SQUARE: 'The en passant square in the FEN is - or a square.',
+    ERR_HALFMOVES: 'The halfmove clock in the FEN is no number from 0 to 9999.',
+    ERR_FULLMOVES: 'The move number in the FEN is no number from 0 to 9999.',
+  } as Record<string, string>,
+  illegal: 'This position is illegal.',
+  setupFaults: {
+    ERR_EMPTY: 'The board is empty.',
+    ERR_KINGS: 'Each side needs exactly one king.',
+    ERR_OPPOSITE_CHECK: 'The side that is not to move is in check.',
+    ERR_PAWNS_ON_BACKRANK: 'A pawn cannot stand on the first or the last rank.',
+  } as Record<string, string>,
 
   opponent: 'Strength',
   fullStrength: 'full strength',
@@ -126,32 +192,41 @@ export const texts = {
     timeDraw: 'Draw: the time is over, and the other side cannot mate.',
   },
 
-  whyIntro: 'Every legal move, at first sight and after the search. Choose a move here or play one on the board to ask: why not this move?',
+  whyIntro: 'Play a move on the board to ask: why not this move?',
   whyColumns: ['Move', 'Latent score', 'Rank', 'Cosine', 'Expected score', 'Rank', 'Plies'],
   whyCaption:
-    'Both scores are those of the side to move. The latent score is that of the cosine, at first sight. The expected score, wins and half the draws, is that of the search; ≤ and ≥ mark bounds.',
+    'Every legal move, at first sight and after the search; choose one to ask about it. Both scores are those of the side to move. The latent score is that of the cosine, at first sight. The expected score, wins and half the draws, is that of the search; ≤ and ≥ mark bounds.',
   dropped: 'dropped',
   searching: 'The search goes on …',
+  researchers: 'For researchers',
   beam: 'The beam’s tree',
   beamIntro: 'The paper’s search keeps three moves at each position. For the side that moves, the tree shows its latent score at first sight → after the search.',
   beamColumns: ['Ply', 'Kept', 'Dropped'],
   beamDepth: (depth: number, all: number) => `after ply ${depth} of ${all}`,
   beamDropped: (names: string, others: number) => `dropped: ${names}${others ? ` and ${others} more` : ''}`,
 
-  space: 'The space',
   spaceIntro: (weights: string) =>
-    `From left to right: the cosine with the advantage axis, from lost to won for White. The latent score follows from it. Up and down: the direction in which positions differ most. The path is drawn with ${weights}.`,
-  spaceWeights: { beam: 'the beam’s weights', user: 'your weights' },
-  spaceNear: 'Nearest positions of the sample',
-  spaceLabel: (x: string, moves: number) => `Map of the space. The position has the cosine ${x}; ${moves} legal moves lead to the points around it.`,
-  spaceWhite: (percent: string) => `Latent score for White ${percent}`,
-  lost: 'lost for White',
-  won: 'won for White',
+    `From left to right: the cosine with the advantage axis, for White; the score follows from it. Up and down: the direction, apart from that of the cosine, in which positions differ most. Around the large point are the positions after each legal move. ${weights} the map.`,
+  spaceWeights: { beam: 'The beam’s weights draw', user: 'Your weights draw' },
+  spaceWhere: (percent: string) => `This position lies where White scores ${percent}.`,
+  spaceNear: { alike: 'Nearest positions of like material', any: 'Nearest positions, of any material' },
+  spaceLabel: (x: string, moves: number) =>
+    `Map of the space. The position has the cosine ${x}; ${moves === 1 ? 'one legal move leads' : `${moves} legal moves lead`} to the points around it.`,
+  spaceWhite: (percent: string) => `White scores ${percent}`,
+  spaceAxes: { lost: 'lost for White', won: 'won for White', even: 'even', decided: 'decided' },
+  playGame: 'Play the game',
+  pauseGame: 'Pause',
 
   reportStart: 'Analyse the whole game',
   reportTime: 'Time for each position',
+  reportTimes: [
+    [50, '50 ms'],
+    [100, '100 ms'],
+    [500, '0.5 s'],
+    [2000, '2 s'],
+  ] as [number, string][],
   reportNone: 'Load or play a game first.',
-  reportProgress: (done: number, all: number) => `${done} of ${all} positions`,
+  reportProgress: (done: number, all: number) => `${done} of ${all} ${all === 1 ? 'position' : 'positions'}`,
   accuracy: 'Accuracy',
   centipawns: 'Average cp loss',
   whose: 'Mistakes of',
@@ -198,3 +273,5 @@ export const texts = {
     ['x', 'show the threat'],
   ] as [string, string][],
 };
+
+export type Texts = typeof english;

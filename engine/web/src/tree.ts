@@ -6,8 +6,8 @@ import { makeSan, parseSan } from 'chessops/san';
 import type { Color, Move, NormalMove, Piece } from 'chessops/types';
 import { kingCastlesTo, makeSquare, makeUci, parseUci } from 'chessops/util';
 import type { GameLine } from './engine.js';
+import { texts } from './language.js';
 import type { Evaluated, Info, Judged } from './protocol.js';
-import { texts } from './texts.js';
 
 export class TreeNode {
   readonly children: TreeNode[] = [];
@@ -169,6 +169,11 @@ export class TreeNode {
     for (let node: TreeNode | undefined = this; node; node = node.children[0]) nodes.push(node);
     return nodes;
   }
+}
+
+/** The position without its counters: equal texts are the same position. */
+export function epdOf(position: Position): string {
+  return makeFen(position.toSetup(), { epd: true });
 }
 
 /** The squares that a person sees a move start and end on. */

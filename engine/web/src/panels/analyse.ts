@@ -4,14 +4,19 @@ import type { DrawShape } from '@lichess-org/chessground/draw';
 import type { Key } from '@lichess-org/chessground/types';
 import { makeFen } from 'chessops/fen';
 import type { App, Panel } from '../app.js';
+import type { Editing, Grab } from '../boardview.js';
 import { button, element, labelled, saveFile } from '../dom.js';
+import { texts } from '../language.js';
 import { lineButtons } from '../lines.js';
 import { gamesIn, LARGEST_FILE, tagsOf, titleOf, treeOf, writeGame } from '../pgn.js';
-import type { FileGame, Info, TaskEvent } from '../protocol.js';
+import type { FileGame, Info, Task, TaskEvent, Welcome } from '../protocol.js';
 import { expectedScore, scoreText, short, wdlText, whiteShare, whiteWdl } from '../score.js';
+import { SizeChoice } from '../size.js';
 import { keep, kept } from '../storage.js';
-import { texts } from '../texts.js';
-import { arrowOf, gameLine, newGame, type TreeNode } from '../tree.js';
+import { arrowOf, gameLine, newGame, rootOf, type TreeNode } from '../tree.js';
+import { Editor } from './editor.js';
+import { ExplorerView } from './explorer.js';
+import { TablesView } from './tables.js';
 import { stateOf } from './task.js';
 
 /** Most moves of a line on the page. */
@@ -20,14 +25,18 @@ const SHOWN_MOVES = 16;
 /** Expected score below the best move's from which on a line has no arrow. */
 const ARROW_LOSS = 0.24;
 
+/** Smallest hash that the page offers, in MB. */
+const LEAST_HASH = 16;
+
 const WIDEST = 14;
 const NARROWEST = 3;
 
 export class AnalysePanel implements Panel {
   readonly element: HTMLElement;
-  readonly listsMoves = true;
   private on = true;
   private lines = kept<number>('lines') ?? 3;
+  private readonly threads = new SizeChoice('threads', texts.threads, 1, () => this.begin());
+  private readonly hash = new SizeChoice('hash', texts.hash, LEAST_HASH, () => this.begin());
   /** The position that the engine analyses. */
   private node: TreeNode | null = null;
   private threat: { of: TreeNode; uci: string | null } | null = null;
@@ -45,8 +54,20 @@ export class AnalysePanel implements Panel {
   private readonly input = element('textarea', { rows: '3', placeholder: texts.loadHint, 'aria-label': texts.loadHint, spellcheck: 'false' });
   private readonly loading: HTMLDetailsElement;
   private readonly games = element('select', { 'aria-label': texts.game });
+  private readonly tables: TablesView;
+  private readonly explorer: ExplorerView;
+  private readonly editor: Editor;
+  private readonly setUp = button(texts.setUp, () => this.openEditor(), { id: 'set-up' });
+  /** Everything but the editor. */
+  private readonly analysis: HTMLElement;
 
-  constructor(private readonly app: App) {
+  constructor(
+    private readonly app: App,
+    grab: Grab,
+  ) {
+    this.tables = new TablesView(app);
+    this.explorer = new ExplorerView(app);
+    this.editor = new Editor(app, grab, (fen) => this.closeEditor(fen));
     this.toggle = button('', () => this.switch());
     const lines = element('input', { type: 'number', min: '1', max: '10', value: String(this.lines), 'aria-label': texts.lines });
     lines.addEventListener('change', () => {
@@ -83,17 +104,35 @@ export class AnalysePanel implements Panel {
         button(texts.anew, () => this.anew(), { id: 'anew' }),
       ),
     );
-    this.element = element(
+    this.analysis = element(
       'div',
       {},
       element('div', { class: 'row' }, this.toggle, labelled(texts.lines, lines), this.figures),
       this.chances,
       this.linesBox,
       this.message,
+      this.tables.element,
+      this.explorer.element,
       this.loading,
+      element('div', { class: 'row' }, this.setUp, this.threads.element, this.hash.element),
     );
+    this.element = element('div', {}, this.analysis, this.editor.element);
     this.linesBox.id = 'lines';
     this.figures.id = 'figures';
+  }
+
+  /** Offers the threads and the hash that the server allows. */
+  offer({ threads, hash }: Welcome): void {
+    this.threads.offer(threads);
+    this.hash.offer(hash);
+  }
+
+  get listsMoves(): boolean {
+    return !this.editor.isOpen;
+  }
+
+  editing(): Editing | null {
+    return this.editor.isOpen ? this.editor : null;
   }
 
   open(): void {
@@ -122,6 +161,7 @@ export class AnalysePanel implements Panel {
   }
 
   onKey(key: string): boolean {
+    if (this.editor.isOpen) return false;
     if (key === 'l') this.switch();
     else if (key === 'x') this.showThreat();
     else if (key === ' ') this.playBest();
@@ -146,12 +186,31 @@ export class AnalysePanel implements Panel {
     const node = this.app.current;
     this.node = node;
     this.stopped = '';
-    if (!this.on || node.position.isEnd()) {
+    if (this.editor.isOpen || node.position.isEnd()) this.app.engine.stop();
+    else if (this.tables.lacks(node)) this.lookUp(node);
+    else this.search(node);
+  }
+
+  /** Asks for the moves in the tablebases, then searches. */
+  private lookUp(node: TreeNode): void {
+    this.app.engine.run(gameLine(node), { name: 'tablebase' }, (event) => {
+      this.stopped = stateOf(event) ?? this.stopped;
+      if (event.type === 'tablebase') this.tables.learn(node, event.moves);
+      else if (event.type === 'ended') this.search(node);
+      this.draw();
+    });
+  }
+
+  private search(node: TreeNode): void {
+    if (!this.on) {
       this.app.engine.stop();
       return;
     }
-    const task = { name: 'analyse', lines: this.lines, milliseconds: null } as const;
-    this.app.engine.run(gameLine(node), task, (event) => this.hear(node, event));
+    this.app.engine.run(gameLine(node), this.task(this.lines, null), (event) => this.hear(node, event));
+  }
+
+  private task(lines: number, milliseconds: number | null): Task {
+    return { name: 'analyse', lines, milliseconds, threads: this.threads.chosen, hash: this.hash.chosen };
   }
 
   private hear(node: TreeNode, event: TaskEvent): void {
@@ -186,8 +245,7 @@ export class AnalysePanel implements Panel {
     const fen = makeFen({ ...setup, turn: node.turn === 'white' ? 'black' : 'white', epSquare: undefined });
     this.threat = { of: node, uci: null };
     this.stopped = texts.threat;
-    const task = { name: 'analyse', lines: 1, milliseconds: 1500 } as const;
-    this.app.engine.run({ fen, moves: [] }, task, (event) => {
+    this.app.engine.run({ fen, moves: [] }, this.task(1, 1500), (event) => {
       if (!this.threat) return;
       if (event.type === 'info') this.threat.uci = event.lines[0]?.pv[0] ?? null;
       if (event.type === 'error') this.stopped = texts.failed(event.message);
@@ -220,6 +278,8 @@ export class AnalysePanel implements Panel {
     this.linesBox.replaceChildren(...rows);
     const state = node.position.isEnd() ? texts.gameOver : this.stopped;
     this.message.textContent = [this.notice, state].filter(Boolean).join(' ');
+    this.tables.draw();
+    this.explorer.draw();
   }
 
   private row(node: TreeNode, info: Info | null, at: number): HTMLElement {
@@ -261,11 +321,41 @@ export class AnalysePanel implements Panel {
   }
 
   private anew(): void {
+    this.begun(newGame());
+  }
+
+  /** Shows a new game in place of those that were loaded. */
+  private begun(root: TreeNode): void {
     this.newLoad();
     this.open();
-    this.app.load(newGame(), new Map());
+    this.hideEditor();
+    this.app.load(root, new Map());
     this.games.hidden = true;
     this.loading.open = false;
+  }
+
+  private openEditor(): void {
+    this.analysis.hidden = true;
+    this.editor.open(this.app.current.fen);
+    this.begin();
+  }
+
+  private hideEditor(): void {
+    const hadFocus = this.editor.element.querySelector(':focus-visible');
+    this.editor.hide();
+    this.analysis.hidden = false;
+    if (hadFocus) this.setUp.focus();
+  }
+
+  /** Closes the editor, and shows the position that was set up, if there is one. */
+  private closeEditor(fen: string | null): void {
+    if (fen !== null) {
+      this.begun(rootOf(fen));
+      return;
+    }
+    this.open();
+    this.hideEditor();
+    this.app.update();
   }
 
   /** The number of a new load; the text of an earlier one is not shown any more. */
@@ -294,6 +384,7 @@ export class AnalysePanel implements Panel {
     this.games.replaceChildren(...games.map((game, at) => element('option', { value: at }, nameOf(game, at))));
     this.games.hidden = games.length < 2;
     this.games.onchange = () => this.show(games[Number(this.games.value)]);
+    this.explorer.open(games);
     // A game against the engine stays on its board.
     this.app.openTab('analyse');
     this.show(games[0]);
@@ -318,6 +409,7 @@ export class AnalysePanel implements Panel {
       return;
     }
     this.open();
+    this.hideEditor();
     this.loading.open = !this.games.hidden;
     this.app.load(read.root, read.tags);
     if (fault) this.say(texts.cut(fault));

@@ -7,12 +7,12 @@ import type { App, Panel } from '../app.js';
 import { Clock, clockComment, timeOf, type ClockState } from '../clock.js';
 import { button, element, labelled, saveFile } from '../dom.js';
 import { canWin, draw, endOf, lossOf, other, type End } from '../game-end.js';
+import { texts } from '../language.js';
 import { play as playSound } from '../look.js';
 import { gameText, treeOf, writeGame } from '../pgn.js';
 import type { GameText, PlayTime, TaskEvent } from '../protocol.js';
 import { confirmed } from '../question.js';
 import { keep, kept } from '../storage.js';
-import { texts } from '../texts.js';
 import { arrowOf, gameLine, lineTo, newGame, rootOf, sansOf, type TreeNode } from '../tree.js';
 import { stateOf } from './task.js';
 

@@ -7,21 +7,14 @@ import { averageLoss, gameAccuracy, winPercentage } from '../accuracy.js';
 import type { App, Panel } from '../app.js';
 import { button, element, labelled, saveFile } from '../dom.js';
 import { graph } from '../graph.js';
+import { texts } from '../language.js';
 import { lineButtons, lineText } from '../lines.js';
 import { openingOf } from '../opening.js';
 import { commandIn, occasionOf, titleOf, writeGame, type Tags } from '../pgn.js';
 import type { Judged, Judgement, TaskEvent } from '../protocol.js';
 import { expectedScore, points, scoreText, wdlText, whiteShare, whiteWdl } from '../score.js';
-import { texts } from '../texts.js';
 import { arrowOf, gameLine, sansOf, type TreeNode } from '../tree.js';
 import { stateOf } from './task.js';
-
-const TIMES: [number, string][] = [
-  [50, '50 ms'],
-  [100, '100 ms'],
-  [500, '0.5 s'],
-  [2000, '2 s'],
-];
 
 /** Time for judging another try, in milliseconds. */
 const RETRY_TIME = 700;
@@ -73,7 +66,7 @@ export class ReportPanel implements Panel {
     /** Asks why not this move; none without an engine. */
     private readonly askWhy: ((move: TreeNode) => void) | null,
   ) {
-    this.time.append(...TIMES.map(([value, name]) => element('option', { value }, name)));
+    this.time.append(...texts.reportTimes.map(([value, name]) => element('option', { value }, name)));
     this.time.value = '100';
     this.start = button(texts.reportStart, () => this.begin(), { class: 'primary', id: 'report-start' });
     this.actions = element(
@@ -100,7 +93,7 @@ export class ReportPanel implements Panel {
       this.status,
       this.about,
       this.saving,
-      ...(recording?.credits ?? []).map((credit) => element('p', { class: 'note' }, credit)),
+      ...(recording?.credits ?? []).map((credit) => element('p', { class: 'note', lang: 'en' }, credit)),
     );
   }
 
@@ -186,13 +179,12 @@ export class ReportPanel implements Panel {
     return this.mainLine().length > 1 && this.mainLine().every((node) => node.judged);
   }
 
-  /** Whether a move is a mistake or a blunder of the side that was chosen. */
+  /** Whether a move is an inaccuracy, a mistake or a blunder of the side that was chosen. */
   private isSought({ parent, judged }: TreeNode): boolean {
-    const isWrong = judged?.judgement === 'mistake' || judged?.judgement === 'blunder';
-    return isWrong && (this.whose.value === '' || this.whose.value === parent?.turn);
+    return !!judged?.judgement && (this.whose.value === '' || this.whose.value === parent?.turn);
   }
 
-  /** Goes to the next mistake or blunder, or the previous one. */
+  /** Goes to the next inaccuracy, mistake or blunder, or the previous one. */
   private seek(step: 1 | -1): void {
     const line = this.mainLine();
     const from = line.indexOf(this.app.current);
@@ -313,7 +305,7 @@ export class ReportPanel implements Panel {
     const rows = sides.map((side, at) => {
       const accuracy = accuracies[at] ?? null;
       const cells = [
-        element('td', {}, accuracy === null ? '–' : `${accuracy.toFixed(0)}%`),
+        element('td', {}, accuracy === null ? '–' : texts.percent(accuracy.toFixed(0))),
         element('td', {}, losses[at]?.toFixed(0) ?? '–'),
         ...KINDS.map((kind) => element('td', { class: kind }, String(of(side, kind)))),
       ];
@@ -347,7 +339,7 @@ export class ReportPanel implements Panel {
     if (judged.loss !== null && judged.rank) {
       parts.push(element('p', {}, texts.gives(points(judged.loss), judged.rank[0], judged.rank[1])));
     }
-    if (judged.remark) parts.push(element('p', { class: 'remark' }, judged.remark));
+    if (judged.remark) parts.push(element('p', { class: 'remark', lang: 'en' }, judged.remark));
     if (!before) parts.push(element('p', { class: 'note' }, occasionOf(this.app.tags)));
     const [clock, evaluation] = [commandIn(node.comments, 'clk'), commandIn(node.comments, 'eval')];
     const said = [clock && texts.clock(clock), evaluation && texts.inFile(evaluation)].filter(Boolean).join(', ');

@@ -2,11 +2,13 @@
 
 import { Chessground } from '@lichess-org/chessground';
 import type { DrawShape } from '@lichess-org/chessground/draw';
+import { parseFen } from 'chessops/fen';
 import type { App } from '../app.js';
-import { element, shape } from '../dom.js';
+import { button, element, shape } from '../dom.js';
+import { texts } from '../language.js';
+import { decided, isAlike, scoreAt, turnOf } from '../map.js';
 import type { Place, Sampled, Space } from '../protocol.js';
 import { percent } from '../score.js';
-import { texts } from '../texts.js';
 import type { TreeNode } from '../tree.js';
 import { PositionPanel } from './task.js';
 
@@ -14,42 +16,94 @@ const WIDTH = 640;
 const HEIGHT = 360;
 const MARGIN = 14;
 
-/** Number of neighbours below the map. */
-const SHOWN_NEAR = 4;
+/** Time of a position in a game that plays itself, in milliseconds. */
+const STEP = 500;
 
 export class SpacePanel extends PositionPanel {
   readonly element: HTMLElement;
   readonly listsMoves = true;
   private sample: Sampled[] | null = null;
-  private readonly note = element('p', { class: 'note' });
+  private readonly up = element('span');
+  private readonly down = element('span');
   private readonly frame = element('div', { class: 'map-frame' });
+  private readonly where = element('p', { id: 'where' });
+  private readonly player = button('', () => this.toggle(), { id: 'play-game' });
+  private readonly nearTitle = element('h2', {}, texts.spaceNear.alike);
   private readonly nearBox = element('div', { class: 'near', id: 'near' });
+  private readonly note = element('p', { class: 'note' });
   private readonly popup = element('div', { class: 'popup', hidden: true });
+  private readonly here = shape('circle', { r: 7, fill: 'var(--blunder)', stroke: 'var(--paper)', 'stroke-width': 2, id: 'here' });
   private svg: SVGElement | null = null;
+  /** The timer of a game that plays itself. */
+  private timer: number | null = null;
+  /** The position that such a game goes to. */
+  private next: TreeNode | null = null;
+  /** Whether the engine has not yet placed the position. */
+  private waiting = false;
 
   constructor(app: App) {
     super(app);
+    const { lost, won } = texts.spaceAxes;
     this.element = element(
       'div',
-      {},
+      { class: 'space' },
+      element('p', { class: 'axis' }, this.up),
       this.frame,
+      element('p', { class: 'axis' }, element('span', {}, `← ${lost}`), this.down, element('span', {}, `${won} →`)),
+      this.where,
+      this.player,
       this.message,
-      this.note,
-      element('h2', {}, texts.spaceNear),
+      this.nearTitle,
       this.nearBox,
+      element('details', {}, element('summary', {}, texts.researchers), this.note),
     );
+    this.pause();
+  }
+
+  override leave(): void {
+    super.leave();
+    this.pause();
   }
 
   protected show(node: TreeNode): void {
+    if (node !== this.next) this.pause();
+    this.player.disabled = !this.app.root.children.length;
     const isFirst = this.sample === null;
     const { recording } = this.app;
     if (recording) {
       this.learn(recording.space(node, isFirst));
       return;
     }
+    this.waiting = true;
     this.ask(node, { name: 'space', sample: isFirst }, (event) => {
       if (event.type === 'space') this.learn(event);
+      if (event.type === 'ended' || event.type === 'error') this.waiting = false;
     });
+  }
+
+  /** Lets the game play itself from the position on the board, or from the start; or pauses it. */
+  private toggle(): void {
+    if (this.timer !== null) {
+      this.pause();
+      return;
+    }
+    const { current, root } = this.app;
+    if (!current.children.length) this.app.go(root);
+    this.timer = window.setInterval(() => this.step(), STEP);
+    this.player.textContent = `❚❚ ${texts.pauseGame}`;
+  }
+
+  private step(): void {
+    if (this.waiting) return;
+    this.next = this.app.current.children[0] ?? null;
+    if (this.next) this.app.go(this.next);
+    if (!this.next?.children.length) this.pause();
+  }
+
+  private pause(): void {
+    if (this.timer !== null) clearInterval(this.timer);
+    this.timer = null;
+    this.player.textContent = `▶\uFE0E ${texts.playGame}`;
   }
 
   arrows(): DrawShape[] {
@@ -63,6 +117,9 @@ export class SpacePanel extends PositionPanel {
     }
     this.note.textContent = texts.spaceIntro(texts.spaceWeights[found.weights]);
     this.draw(found);
+    // In the file of a report, a position of a variation stands where the variation begins.
+    const { current, recording } = this.app;
+    this.describe(found, recording ? current.onMainLine() : current);
   }
 
   /** From cosines and coordinates to the picture. The ends of the sample fix the scale. */
@@ -82,6 +139,7 @@ export class SpacePanel extends PositionPanel {
     if (!this.svg) {
       this.svg = this.background(place);
       this.frame.replaceChildren(this.svg, this.popup);
+      this.nameAxis();
     }
     const svg = this.svg;
     svg.querySelector('#game')?.remove();
@@ -111,10 +169,19 @@ export class SpacePanel extends PositionPanel {
       });
       layer.append(dot);
     });
+    // The point stays in the picture, so that it can move.
+    svg.insertBefore(layer, this.here);
     const [cx, cy] = place(here);
-    layer.append(shape('circle', { cx, cy, r: 7, fill: 'var(--blunder)', stroke: 'var(--paper)', 'stroke-width': 2, id: 'here' }));
-    svg.append(layer);
-    this.drawNear(found);
+    this.here.setAttribute('cx', String(cx));
+    this.here.setAttribute('cy', String(cy));
+  }
+
+  /** Names the vertical axis if it shows whether positions are decided. */
+  private nameAxis(): void {
+    const { even, decided: far } = texts.spaceAxes;
+    const side = decided(this.sample ?? []);
+    this.up.textContent = side ? `↑ ${side === 'up' ? far : even}` : '';
+    this.down.textContent = side ? `↓ ${side === 'up' ? even : far}` : '';
   }
 
   private background(place: (at: Place) => [number, number]): SVGElement {
@@ -134,8 +201,7 @@ export class SpacePanel extends PositionPanel {
       dots,
       shape('line', { x1: 8, x2: WIDTH - 18, y1: middle, y2: middle, stroke: 'var(--soft)', 'stroke-dasharray': '6 4' }),
       shape('polygon', { points: `${WIDTH - 18},${middle - 5} ${WIDTH - 6},${middle} ${WIDTH - 18},${middle + 5}`, fill: 'var(--soft)' }),
-      shape('text', { x: 10, y: HEIGHT - 8 }, texts.lost),
-      shape('text', { x: WIDTH - 10, y: HEIGHT - 8, 'text-anchor': 'end' }, texts.won),
+      this.here,
     );
     svg.addEventListener('pointermove', (event) => this.hover(svg, event, place));
     svg.addEventListener('pointerleave', () => (this.popup.hidden = true));
@@ -164,8 +230,15 @@ export class SpacePanel extends PositionPanel {
     this.popup.replaceChildren(mini(nearest.fen), element('p', {}, caption(nearest)));
   }
 
-  private drawNear(found: Space): void {
-    const near = found.near.slice(0, SHOWN_NEAR).flatMap((at) => this.sample?.[at] ?? []);
+  /** Says where the position lies, and shows those near it. */
+  private describe(found: Space, node: TreeNode): void {
+    const sample = this.sample ?? [];
+    const [cosine] = found.path[found.path.length - 1] ?? [0];
+    const score = scoreAt(cosine, node.turn, sample);
+    this.where.textContent = texts.spaceWhere(texts.percent(String(Math.round(100 * score))));
+    const near = found.near.flatMap((at) => sample[at] ?? []);
+    const alike = near.every(({ fen }) => isAlike(parseFen(fen).unwrap().board, node.position.board));
+    this.nearTitle.textContent = texts.spaceNear[alike ? 'alike' : 'any'];
     this.nearBox.replaceChildren(
       ...near.map((one) => element('figure', {}, mini(one.fen), element('figcaption', {}, caption(one)))),
     );
@@ -173,7 +246,7 @@ export class SpacePanel extends PositionPanel {
 }
 
 function caption(one: Sampled): string {
-  return `${texts.spaceWhite(percent(one.p))}. ${texts.toMove(texts.side[one.fen.split(' ')[1] === 'w' ? 'white' : 'black'])}`;
+  return `${texts.spaceWhite(percent(one.p))}. ${texts.toMove(texts.side[turnOf(one.fen)])}`;
 }
 
 /** A small board. */

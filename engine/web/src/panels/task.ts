@@ -3,8 +3,8 @@
 import type { DrawShape } from '@lichess-org/chessground/draw';
 import type { App, Panel } from '../app.js';
 import { element } from '../dom.js';
+import { texts } from '../language.js';
 import type { Task, TaskEvent } from '../protocol.js';
-import { texts } from '../texts.js';
 import { gameLine, type TreeNode } from '../tree.js';
 
 /** The state of a task in words; null for an event that brings a result. */

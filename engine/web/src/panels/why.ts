@@ -6,9 +6,9 @@ import type { Move } from 'chessops/types';
 import { makeUci } from 'chessops/util';
 import type { App } from '../app.js';
 import { button, element } from '../dom.js';
+import { texts } from '../language.js';
 import type { Explanation, ExplainedMove, Found, TaskEvent, Tree } from '../protocol.js';
 import { percent } from '../score.js';
-import { texts } from '../texts.js';
 import { arrowOf, type TreeNode } from '../tree.js';
 import { PositionPanel } from './task.js';
 
@@ -26,7 +26,10 @@ export class WhyPanel extends PositionPanel {
   /** The position whose tree is complete. */
   private grown: TreeNode | null = null;
   private explanation: Explanation | null = null;
-  private readonly reason = element('p', { id: 'reason', role: 'status' });
+  private readonly reason = element('p', { id: 'reason', role: 'status', lang: 'en' });
+  private readonly researchers: HTMLDetailsElement;
+  /** The position whose explanation is complete. */
+  private explained: TreeNode | null = null;
   private readonly rows = element('tbody');
   private readonly beamTitle = element('p', { class: 'note' });
   private readonly plies = element('tbody');
@@ -43,12 +46,10 @@ export class WhyPanel extends PositionPanel {
       this.rows,
     );
     const plies = element('table', { id: 'plies' }, head(texts.beamColumns), this.plies);
-    this.element = element(
-      'div',
-      {},
-      this.reason,
-      this.message,
-      element('p', { class: 'note' }, texts.whyIntro),
+    this.researchers = element(
+      'details',
+      { id: 'researchers' },
+      element('summary', {}, texts.researchers),
       element('p', { class: 'note', id: 'why-caption' }, texts.whyCaption),
       element('div', { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': texts.tabs.why }, table),
       element('h2', {}, texts.beam),
@@ -57,12 +58,15 @@ export class WhyPanel extends PositionPanel {
       plies,
       this.tree,
     );
+    this.researchers.addEventListener('toggle', () => this.grow());
+    this.element = element('div', {}, this.reason, this.message, element('p', { class: 'note' }, texts.whyIntro), this.researchers);
   }
 
   protected show(node: TreeNode): void {
     this.explanation = null;
     this.rows.replaceChildren();
     this.drawTree(null);
+    this.grown = null;
     this.explain(node, this.question);
     this.question = null;
   }
@@ -77,6 +81,7 @@ export class WhyPanel extends PositionPanel {
   /** Explains, and compares the best move with `move`. */
   private explain(node: TreeNode, move: string | null): void {
     this.asked = move;
+    this.explained = null;
     this.reason.textContent = '';
     if (node.position.isEnd()) {
       this.app.engine.stop();
@@ -98,12 +103,16 @@ export class WhyPanel extends PositionPanel {
         this.message.textContent = '';
       }
       this.app.redraw();
-    } else if (event.type === 'ended' && event.reason === 'done') this.grow(node);
+    } else if (event.type === 'ended' && event.reason === 'done') {
+      this.explained = node;
+      this.grow();
+    }
   }
 
-  /** Lets the beam's tree grow, once for each position. */
-  private grow(node: TreeNode): void {
-    if (this.grown === node) return;
+  /** Lets the beam's tree grow where somebody looks, once for each position. */
+  private grow(): void {
+    const node = this.explained;
+    if (!node || this.grown === node || !this.researchers.open) return;
     this.ask(node, { name: 'beam' }, (event) => {
       if (event.type === 'tree') this.drawTree(event);
       else if (event.type === 'ended' && event.reason === 'done') this.grown = node;
