@@ -70,6 +70,8 @@ def check_moves(page, press_next, press_back):
 
 def check_mistakes(page):
     press(page, "Home")
+    inaccuracy = press(page, "n")["about"]
+    assert inaccuracy.startswith("1. f3") and inaccuracy.endswith("inaccuracy"), inaccuracy
     wrong = press(page, "n")
     assert wrong["about"].startswith("2. g4") and wrong["about"].endswith("blunder"), wrong
     # The arrow is the better move, in green, not the opponent's reply.
@@ -87,6 +89,7 @@ def check_mistakes(page):
     assert press(page, "n")["about"] == "Start" and "no further mistake" in page.inner_text("#panel-report")
     page.select_option("#whose", "")
     page.locator("#whose").blur()
+    assert press(page, "n")["about"] == inaccuracy
     assert press(page, "n") == wrong
     # One truth: the bar, the graph and the loss show the expected score.
     before, after = (data(page)["games"][0]["judged"][at] for at in (2, 3))
@@ -107,8 +110,8 @@ def check_mistakes(page):
     assert len(compared) == 5 and compared[0]["expected_score"] >= compared[4]["expected_score"], compared
     for move, answer in ((compared[0]["uci"], "is good"), ("e1f2", "best 5 moves"), ("g2g4", "gives away")):
         assert move not in [known["uci"] for known in compared[1:]], compared
-        press(page, "Home")
-        press(page, "n")
+        for key in ("Home", "n", "n"):
+            press(page, key)
         page.click("#retry")
         assert "Find a better move" in page.inner_text("#panel-report")
         expect(page.locator("#board svg.cg-shapes line")).to_have_count(0)
@@ -176,7 +179,7 @@ def check_space(page):
     page.click("#tab-space")
     assert page.locator("#map g circle, #map g rect").count() > 1000
     assert page.locator("#map .step").count() == 5 and page.locator("#near figure").count() == 4
-    assert "beam" in page.inner_text("#panel-space")
+    assert "beam" in page.text_content("#panel-space")
     before = page.get_attribute("#here", "cx")
     page.locator("#map .step").nth(4).dispatch_event("click")
     assert page.get_attribute("#here", "cx") != before and state_of_list(page).endswith("Qh4#")
@@ -193,6 +196,7 @@ def check(page):
     if phone:
         tap = lambda place: (page.tap(place), page.wait_for_timeout(50), state(page))[-1]
         check_moves(page, lambda: tap("#next"), lambda: tap("#previous"))
+        assert tap("#next-mistake")["about"].startswith("1. f3")
         assert tap("#next-mistake")["about"].startswith("2. g4")
         assert tap("#moves .move >> nth=0")["about"].startswith("1. f3")
         page.locator("#graph").scroll_into_view_if_needed()

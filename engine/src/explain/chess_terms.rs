@@ -4,7 +4,7 @@
 use azimuth_chess::placement::Placement;
 use azimuth_chess::position::{Ending, Position, board_after, legal_moves, repetition_key};
 use azimuth_chess::see::{StaticExchange, piece_value};
-use cozy_chess::{Board, Color, GameStatus, Move, Piece, Rank, Square};
+use cozy_chess::{BitBoard, Board, Color, File, GameStatus, Move, Piece, Rank, Square};
 
 use super::html::side_name;
 
@@ -17,19 +17,21 @@ pub struct Outcome {
     pub gain: i32,
     /// Number of plies after which the gain is complete.
     pub plies: usize,
+    /// Material that the side has more than the other at the end of the line, in pawns.
+    pub ahead: i32,
 }
 
 /// The material that `line` wins or loses up to its last quiet position, unless later moves give it
-/// back; or up to an earlier quiet position by which half of it is won for good, within a pawn.
-/// `None` if there is none.
-pub fn outcome(board: &Board, line: &[Move]) -> Option<Outcome> {
+/// back; or up to an earlier quiet position by which half of it is won for good. At most a pawn is
+/// given back afterwards, and none if there is such a position within `most_plies`. `None` if the
+/// line wins and loses nothing, or takes more plies.
+pub fn outcome(board: &Board, line: &[Move], most_plies: usize) -> Option<Outcome> {
     let boards = boards_along(board, line);
     let own = board.side_to_move();
-    let gain_to = |ply: usize| {
-        let [mine, theirs] = [own, !own].map(|side| changes(side, board, &boards[ply]).value);
-        mine - theirs
-    };
-    let last = last_settled(&boards)?;
+    let ahead = |ply: usize| material(&boards[ply], own) - material(&boards[ply], !own);
+    let gain_to = |ply: usize| ahead(ply) - ahead(0);
+    let settled = settled_plies(&boards);
+    let last = *settled.last()?;
     let sign = gain_to(last).signum();
     let lasts = (last..boards.len()).all(|ply| gain_to(ply).signum() == sign);
     let is_enough = |&ply: &usize| {
@@ -37,19 +39,28 @@ pub fn outcome(board: &Board, line: &[Move]) -> Option<Outcome> {
         let lasts = (ply..=last).all(|later| sign * gain_to(later) >= gain - 1);
         2 * gain >= sign * gain_to(last) && lasts
     };
-    let end = (1..=last).filter(|&ply| is_settled(&boards[ply])).find(is_enough)?;
+    let count = |board: &Board| Color::ALL.map(|side| counts(board, side));
+    let plies_to =
+        |ply: usize| boards.iter().take_while(|&board| count(board) != count(&boards[ply])).count();
+    let is_kept = |&ply: &usize| {
+        let mut later = settled.iter().filter(|&&later| later > ply);
+        plies_to(ply) <= most_plies
+            && later.all(|&later| sign * gain_to(later) >= sign * gain_to(ply))
+    };
+    let ends: Vec<usize> = settled.iter().copied().filter(is_enough).collect();
+    let end = ends.iter().copied().find(is_kept).or(ends.first().copied())?;
     let [mine, theirs] = [own, !own].map(|side| changes(side, board, &boards[end]));
     let phrase = if sign > 0 { won(&mine, &theirs) } else { lost(&mine, &theirs) };
-    let count = |board: &Board| Color::ALL.map(|side| counts(board, side));
-    let plies = boards.iter().position(|board| count(board) == count(&boards[end]))?;
-    (sign != 0 && lasts).then_some(Outcome { phrase, gain: gain_to(end), plies })
+    let plies = plies_to(end);
+    let outcome = Outcome { phrase, gain: gain_to(end), plies, ahead: ahead(last) };
+    (sign != 0 && lasts && plies <= most_plies).then_some(outcome)
 }
 
 /// The most advanced pawn of `side` that is passed in the last quiet position of `line` but was not
 /// at the start, and the number of plies after which it is passed.
 pub fn new_passed_pawn(board: &Board, line: &[Move], side: Color) -> Option<(Square, usize)> {
     let boards = boards_along(board, line);
-    let end = last_settled(&boards)?;
+    let end = *settled_plies(&boards).last()?;
     let came_from = |pawn: Square| {
         line[..end]
             .iter()
@@ -74,7 +85,9 @@ pub fn draw_of(root: &Position, line: &[Move]) -> Option<&'static str> {
     let end = root.after_line(line);
     match end.ending() {
         Some(Ending::Stalemate) => return Some("by stalemate"),
-        Some(Ending::InsufficientMaterial) => return Some("because neither side can mate"),
+        Some(Ending::InsufficientMaterial) => {
+            return Some("because in the end neither side can mate");
+        }
         Some(Ending::FiftyMoves) => return Some("by the fifty-move rule"),
         Some(Ending::Checkmate { .. }) => return None,
         Some(Ending::Repetition) | None => {}
@@ -116,26 +129,22 @@ pub fn sacrificed(board: &Board, line: &[Move]) -> Option<Piece> {
     (is_offered && reply.to == mv.to).then(|| board.piece_on(mv.from))?
 }
 
-/// The square beyond its second rank to which a sacrifice that the king captures draws the king,
-/// and the number of plies until then.
-pub fn drawn_out(board: &Board, line: &[Move]) -> Option<(Square, usize)> {
-    sacrificed(board, line)?;
+/// A sacrifice that the king captures, the square beyond its second rank to which this draws the
+/// king, and the number of plies until then.
+pub fn drawn_out(board: &Board, line: &[Move]) -> Option<(Piece, Square, usize)> {
+    let piece = sacrificed(board, line)?;
     let boards = boards_along(board, line);
     let theirs = !board.side_to_move();
     let is_taken_by_king = boards[1].king(theirs) == line[1].from;
     let is_out = |board: &Board| board.king(theirs).rank().relative_to(theirs) >= Rank::Third;
     let plies = boards.iter().position(is_out).filter(|&plies| plies > 0)?;
-    is_taken_by_king.then(|| (boards[plies].king(theirs), plies))
+    is_taken_by_king.then(|| (piece, boards[plies].king(theirs), plies))
 }
 
 /// The material that one side has more than the other, if it is more than a pawn: `White has a rook
 /// against a bishop`.
 pub fn surplus(board: &Board) -> Option<String> {
-    let value = |side: Color| {
-        let pieces = Piece::ALL.into_iter().zip(counts(board, side));
-        pieces.map(|(piece, count)| count * piece_value(Some(piece))).sum::<i32>()
-    };
-    let [white, black] = Color::ALL.map(value);
+    let [white, black] = Color::ALL.map(|side| material(board, side));
     let stronger = if white > black { Color::White } else { Color::Black };
     let [more, less] = [stronger, !stronger].map(|side| {
         let of_kind = |piece| board.colored_pieces(side, piece).into_iter().map(move |_| piece);
@@ -147,6 +156,22 @@ pub fn surplus(board: &Board) -> Option<String> {
         [] => format!("{has} more"),
         less => format!("{has} against {}", listed("a", less)),
     })
+}
+
+/// The promotion square of a rook's pawn that its side's bishop does not control, if the side has
+/// nothing else and the other side only a king.
+pub fn wrong_corner(board: &Board) -> Option<Square> {
+    let side = Color::ALL.into_iter().find(|&side| board.colors(!side).len() == 1)?;
+    let [pawns, bishops] =
+        [Piece::Pawn, Piece::Bishop].map(|piece| board.colored_pieces(side, piece));
+    let file = pawns.next_square()?.file();
+    let corner = Square::new(file, Rank::Eighth.relative_to(side));
+    let is_dark = BitBoard::DARK_SQUARES.has(corner);
+    let others = if is_dark { BitBoard::LIGHT_SQUARES } else { BitBoard::DARK_SQUARES };
+    let is_alone = 1 + pawns.len() + bishops.len() == board.colors(side).len();
+    let is_rooks = matches!(file, File::A | File::H) && pawns.is_subset(file.bitboard());
+    let is_wrong = !bishops.is_empty() && bishops.is_subset(others);
+    (is_alone && is_rooks && is_wrong).then_some(corner)
 }
 
 /// Whether no capture or promotion pays for either side.
@@ -163,9 +188,9 @@ pub fn boards_along(board: &Board, line: &[Move]) -> Vec<Board> {
     boards
 }
 
-/// Index of the last settled position other than the first.
-fn last_settled(boards: &[Board]) -> Option<usize> {
-    (1..boards.len()).rev().find(|&ply| is_settled(&boards[ply]))
+/// Indices of the settled positions other than the first.
+fn settled_plies(boards: &[Board]) -> Vec<usize> {
+    (1..boards.len()).filter(|&ply| is_settled(&boards[ply])).collect()
 }
 
 fn is_quiet(board: &Board) -> bool {
@@ -185,22 +210,25 @@ fn counts(board: &Board, side: Color) -> [i32; Piece::NUM] {
     Piece::ALL.map(|piece| board.colored_pieces(side, piece).len() as i32)
 }
 
+/// The value of one side's pieces, in pawns.
+fn material(board: &Board, side: Color) -> i32 {
+    let pieces = Piece::ALL.into_iter().zip(counts(board, side));
+    pieces.map(|(piece, count)| count * piece_value(Some(piece))).sum()
+}
+
 /// The changes in one side's material.
 struct Changes {
     /// Lost pieces, most valuable first.
     lost: Vec<Piece>,
     /// Number of promoted pawns that are still on the board.
     promoted: usize,
-    /// The difference of material, in pawns.
-    value: i32,
 }
 
 fn changes(side: Color, before: &Board, after: &Board) -> Changes {
     let (before, after) = (counts(before, side), counts(after, side));
-    let mut changes = Changes { lost: Vec::new(), promoted: 0, value: 0 };
+    let mut changes = Changes { lost: Vec::new(), promoted: 0 };
     for piece in Piece::ALL.into_iter().rev() {
         let change = after[piece as usize] - before[piece as usize];
-        changes.value += change * piece_value(Some(piece));
         if change > 0 {
             changes.promoted += change as usize;
         }
@@ -340,12 +368,18 @@ pub mod tests {
                 "Kf2 dxe4 Nc3 Ke7",
                 Some(("loses a pawn", -1, 2)),
             ),
+            // The king takes a pawn for the rook.
+            (
+                "8/8/8/8/6k1/2r5/4N2P/4K3 w - - 0 1",
+                "Nxc3 Kh3 Kd2 Kxh2 Kd3",
+                Some(("wins a rook for a pawn", 4, 4)),
+            ),
             // The pawn is recaptured after the last quiet position.
             ("4k3/8/5n2/3p4/4P3/8/4N3/4K3 w - - 0 1", "Kf2 dxe4 Nc3 Ke7 Nxe4", None),
             ("8/7K/8/8/8/8/p7/2k5 w - - 0 1", "Kg6 a1=Q Kf5", Some(("lets a pawn promote", -8, 2))),
         ] {
             let (board, line) = board_and_line(fen, line)?;
-            let found = outcome(&board, &line);
+            let found = outcome(&board, &line, line.len());
             let found =
                 found.as_ref().map(|found| (found.phrase.as_str(), found.gain, found.plies));
             assert_eq!(found, expected, "{fen}");
@@ -357,11 +391,28 @@ pub mod tests {
     fn a_line_that_breaks_off_in_an_exchange_shows_nothing() -> Result<()> {
         // The rook takes a pawn that a king defends; the line ends there.
         let (board, line) = board_and_line("8/8/3k4/3p4/8/8/8/3RK3 w - - 0 1", "Rxd5+")?;
-        assert_eq!(outcome(&board, &line), None);
+        assert_eq!(outcome(&board, &line, line.len()), None);
         // After the recapture, the line loses the rook.
         let (board, line) = board_and_line("8/8/3k4/3p4/8/8/8/3RK3 w - - 0 1", "Rxd5+ Kxd5")?;
-        let found = outcome(&board, &line).map(|found| found.phrase);
+        let found = outcome(&board, &line, line.len()).map(|found| found.phrase);
         assert_eq!(found.as_deref(), Some("loses a rook for a pawn"));
+        Ok(())
+    }
+
+    #[test]
+    fn a_gain_lasts_to_the_end_or_is_quoted_within_a_pawn() -> Result<()> {
+        let (board, line) =
+            board_and_line("8/8/8/8/6k1/2r5/4N2P/4K3 w - - 0 1", "Nxc3 Kh3 Kd2 Kxh2 Kd3")?;
+        for (most_plies, expected) in [
+            (5, Some(("wins a rook for a pawn", 4, 3))),
+            (3, Some(("wins a rook", 1, 3))),
+            (0, None),
+        ] {
+            let found = outcome(&board, &line, most_plies);
+            let found =
+                found.as_ref().map(|found| (found.phrase.as_str(), found.plies, found.ahead));
+            assert_eq!(found, expected, "{most_plies}");
+        }
         Ok(())
     }
 
@@ -388,11 +439,26 @@ pub mod tests {
     }
 
     #[test]
+    fn a_bishop_of_the_wrong_colour_does_not_control_the_corner() -> Result<()> {
+        for (fen, expected) in [
+            ("7k/8/6KP/8/8/8/8/5B2 w - - 0 1", Some(Square::H8)),
+            ("8/8/8/8/p7/k7/6b1/K7 b - - 0 1", Some(Square::A1)),
+            ("8/8/8/8/p7/k7/7b/K7 b - - 0 1", None),
+            ("6k1/8/6KP/6P1/8/8/8/5B2 w - - 0 1", None),
+            ("6bk/8/5K2/8/8/8/8/6R1 w - - 0 1", None),
+        ] {
+            let position = Position::from_fen(fen)?;
+            assert_eq!(wrong_corner(position.board()), expected, "{fen}");
+        }
+        Ok(())
+    }
+
+    #[test]
     fn a_king_that_captures_is_drawn_out() -> Result<()> {
         let fen = "r1bqkb1r/ppp2ppp/2n5/3np1N1/2B5/8/PPPP1PPP/RNBQK2R w KQkq - 0 6";
         let (board, line) = board_and_line(fen, "Nxf7 Kxf7 Qf3+ Ke6")?;
         assert_eq!(sacrificed(&board, &line), Some(Piece::Knight));
-        assert_eq!(drawn_out(&board, &line), Some((Square::E6, 4)));
+        assert_eq!(drawn_out(&board, &line), Some((Piece::Knight, Square::E6, 4)));
         assert_eq!(drawn_out(&board, &line[..3]), None);
         Ok(())
     }

@@ -28,9 +28,9 @@ use crate::session::{Session, notice};
 /// Search time if no limit is given.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
 
-/// Explains why the engine chose a move, in a few sentences. It also lists the cosine, the win
-/// probability and the rank of every legal move before and after the search, the quiet position
-/// that verifies a move, the best line and the search tree.
+/// Explains why the engine chose a move, in a few sentences. It also lists the cosine, the scores
+/// and the rank of every legal move before and after the search, the quiet position that verifies a
+/// move, the best line and the search tree.
 #[derive(Args)]
 pub struct ExplainCommand {
     #[command(flatten)]
@@ -111,7 +111,7 @@ impl ExplainCommand {
             ..ModelSource::default()
         };
         let Session { mut planner, worker } =
-            Session::new(kind, &settings, &source, resources, tablebases, notice)?;
+            Session::new(kind, &settings, &source, resources, tablebases)?;
         let stop = StopSwitch::default();
         let task = Task { root, limits, compared, plies: self.tree, stop };
         let study = Study::make(task, &mut *planner, &mut worker.model()?)?;

@@ -15,6 +15,7 @@ use cozy_chess::{Board, Color, Move};
 use serde::Serialize;
 
 use super::reason::reason;
+use super::sentences::percent;
 use super::study::{StudiedMove, Study};
 
 /// Maximum number of replies that the page's tree shows per position; the rest are counted.
@@ -92,14 +93,14 @@ pub fn write(study: &Study, planner: PlannerKind, chess960: bool, path: &Path) -
         title: format!("Why {}", san_of_move(board, chosen.explained.mv)),
         fen: root.fen(chess960),
         summary: format!(
-            "{} to move, by Azimuth’s {} planner: depth {}, {} nodes. At first sight {:.1}%, after the search {}: {}.",
+            "{} to move, by Azimuth’s {} planner: depth {}, {} nodes. Latent score at first sight {}, expected score after the search {}: {}.",
             side_name(board.side_to_move()),
             name_of(&planner),
             report.depth,
             report.nodes,
-            percent(study.static_value),
-            bounded(report.value, Bound::Exact),
-            chances(planner, report.value, board),
+            latent(study.static_value),
+            bounded(&study.wdl, board, report.value, Bound::Exact),
+            chances(study),
         ),
         reason: reason(study),
         line: numbered(board, &report.pv),
@@ -127,12 +128,14 @@ fn row(study: &Study, studied: &StudiedMove) -> Row {
         chosen: std::ptr::eq(studied, study.chosen()),
         rank_before: studied.rank_before,
         cosine: format!("{:+.4}", studied.cosine),
-        before: format!("{:.1}%", percent(studied.explained.static_value)),
+        before: latent(studied.explained.static_value),
         quiet_cosine: cosine.map_or("–".to_owned(), |cosine| format!("{cosine:+.4}")),
-        verified: verified.map_or(String::new(), |v| format!("{:.1}%", percent(v.value))),
+        verified: verified.map_or(String::new(), |verified| latent(verified.value)),
         rank_after: studied.rank_after.map_or("–".to_owned(), |rank| rank.to_string()),
         plies: found.map_or(String::new(), |found| found.depth.to_string()),
-        after: found.map_or("dropped".to_owned(), |found| bounded(found.value, found.bound)),
+        after: found.map_or("dropped".to_owned(), |found| {
+            bounded(&study.wdl, study.root.board(), found.value, found.bound)
+        }),
         own_search: studied.own_search.is_some(),
     }
 }
@@ -151,12 +154,13 @@ pub fn tree(study: &Study, shown: usize) -> Vec<Branch> {
     let mut tree = Vec::new();
     if study.moves.iter().any(|studied| !studied.explained.replies.is_empty()) {
         let moves: Vec<&ExplainedMove> = study.moves.iter().map(|m| &m.explained).collect();
-        grow(study.root.board(), &moves, 1, shown, &mut tree);
+        grow(&study.wdl, study.root.board(), &moves, 1, shown, &mut tree);
     }
     tree
 }
 
 fn grow(
+    wdl: &WdlModel,
     board: &Board,
     moves: &[&ExplainedMove],
     level: usize,
@@ -168,11 +172,11 @@ fn grow(
         tree.push(Branch {
             level,
             text: san_of_move(board, explained.mv),
-            score: bounded(found.value, found.bound),
+            score: bounded(wdl, board, found.value, found.bound),
             note: before_the_search(explained, found.depth),
         });
         let replies: Vec<&ExplainedMove> = explained.replies.iter().collect();
-        grow(&board_after(board, explained.mv), &replies, level + 1, shown, tree);
+        grow(wdl, &board_after(board, explained.mv), &replies, level + 1, shown, tree);
     }
     let more = looked_at().count().saturating_sub(shown);
     let dropped = moves.iter().filter(|explained| explained.searched.is_none()).count();
@@ -182,34 +186,35 @@ fn grow(
     }
 }
 
-/// Win probability, in percent, of the side that moves.
-pub fn percent(value: Value) -> f32 {
-    100.0 * value.win_probability()
+/// The latent score of the side that moves: `53.2%`.
+pub fn latent(value: Value) -> String {
+    format!("{:.1}%", 100.0 * value.win_probability())
 }
 
-/// `53.2%  cp 35`, `≤53.2%  cp 35`.
-pub fn bounded(value: Value, bound: Bound) -> String {
+/// The expected score of the side to move on `board`: `53.2%  cp 35`, `≤53.2%  cp 35`.
+pub fn bounded(wdl: &WdlModel, board: &Board, value: Value, bound: Bound) -> String {
     let sign = match bound {
         Bound::Exact => "",
         Bound::Upper => "≤",
         Bound::Lower => "≥",
     };
-    format!("{sign}{:.1}%  {value}", percent(value))
+    format!("{sign}{:.1}%  {value}", percent(wdl, value, board))
 }
 
-/// `wins 41.2%, draws 23.9%, loses 34.9%` of a search's value, for the side to move.
-pub fn chances(planner: PlannerKind, value: Value, board: &Board) -> String {
-    let permille = WdlModel::of(planner).permille(value, board);
+/// `wins 41.2%, draws 23.9%, loses 34.9%`: the chances of the side to move after the search.
+pub fn chances(study: &Study) -> String {
+    let permille = study.wdl.permille(study.report.value, study.root.board());
     let [wins, draws, loses] = permille.map(|permille| f64::from(permille) / 10.0);
     format!("wins {wins:.1}%, draws {draws:.1}%, loses {loses:.1}%")
 }
 
-/// Search depth of a move of the tree and its values before the search: `4 plies, at first sight
-/// 52.9%, verified 32.1%`.
+/// Search depth of a move of the tree and its latent scores before the search: `4 plies, latent
+/// score 52.9% at first sight, 32.1% verified`.
 fn before_the_search(explained: &ExplainedMove, plies: u32) -> String {
-    let first = format!("{plies} plies, at first sight {:.1}%", percent(explained.static_value));
+    let first = latent(explained.static_value);
+    let first = format!("{plies} plies, latent score {first} at first sight");
     match &explained.verified {
-        Some(verified) => format!("{first}, verified {:.1}%", percent(verified.value)),
+        Some(verified) => format!("{first}, {} verified", latent(verified.value)),
         None => first,
     }
 }

@@ -6,13 +6,14 @@ use anyhow::Result;
 use azimuth_chess::position::{board_after, fen_of, uci_move};
 use azimuth_chess::san::{san_of_line, san_of_move};
 use azimuth_search::names::name_of;
-use azimuth_search::{Bound, ExplainedMove, PlannerKind, SearchedMove, Value, WdlModel};
+use azimuth_search::{Bound, ExplainedMove, PlannerKind, SearchedMove, Value};
 use cozy_chess::{Board, Move};
 use serde::Serialize;
 
 use super::html::side_name;
 use super::reason::reason;
-use super::study::{QuietPositions, StudiedMove, Study};
+use super::sentences::expected_score;
+use super::study::{StudiedMove, Study};
 
 /// Version of the format. It increases when a field changes its meaning or is removed.
 const FORMAT_VERSION: u32 = 1;
@@ -46,13 +47,14 @@ struct Search {
     time_ms: u64,
     #[serde(flatten)]
     score: ScoreJson,
+    expected_score: f32,
     /// Chances to win, draw and lose, in permille.
     wdl: [u32; 3],
     pv: Vec<String>,
     pv_san: Vec<String>,
 }
 
-/// A score for the side that moves: `cp` or `mate` as in UCI, and the win probability.
+/// A score for the side that moves: `cp` or `mate` as in UCI, and the latent score.
 #[derive(Clone, Serialize)]
 pub struct ScoreJson {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,6 +105,7 @@ struct Found {
     bound: &'static str,
     #[serde(flatten)]
     score: ScoreJson,
+    expected_score: f32,
 }
 
 /// Writes the study as one JSON object.
@@ -121,6 +124,7 @@ pub fn write(
 /// The study as an object to serialise.
 pub fn document(study: &Study, planner: PlannerKind, chess960: bool) -> Document {
     let (root, report) = (&study.root, &study.report);
+    let wdl = study.wdl.permille(report.value, root.board());
     Document {
         format_version: FORMAT_VERSION,
         engine: concat!("Azimuth ", env!("CARGO_PKG_VERSION")),
@@ -134,7 +138,8 @@ pub fn document(study: &Study, planner: PlannerKind, chess960: bool) -> Document
             nodes: report.nodes,
             time_ms: report.time.as_millis() as u64,
             score: score(report.value),
-            wdl: WdlModel::of(planner).permille(report.value, root.board()),
+            expected_score: expected_score(wdl),
+            wdl,
             pv: line(root.board(), chess960, &report.pv),
             pv_san: san_of_line(root.board(), &report.pv),
         },
@@ -144,24 +149,20 @@ pub fn document(study: &Study, planner: PlannerKind, chess960: bool) -> Document
 }
 
 fn root_move(study: &Study, chess960: bool, studied: &StudiedMove) -> RootMove {
+    let board = study.root.board();
     RootMove {
         cosine: studied.cosine,
         rank_before: studied.rank_before,
         rank_after: studied.rank_after,
-        own_search: studied.own_search.map(found),
-        node: node(study.root.board(), chess960, &studied.explained, &study.quiet),
+        own_search: studied.own_search.map(|searched| found(study, board, searched)),
+        node: node(study, board, chess960, &studied.explained),
     }
 }
 
-fn node(
-    board: &Board,
-    chess960: bool,
-    explained: &ExplainedMove,
-    quiet: &QuietPositions,
-) -> NodeJson {
+fn node(study: &Study, board: &Board, chess960: bool, explained: &ExplainedMove) -> NodeJson {
     let ExplainedMove { mv, static_value, verified, searched, replies } = explained;
     let after = board_after(board, *mv);
-    let verified = verified.as_ref().zip(quiet.behind(board, explained));
+    let verified = verified.as_ref().zip(study.quiet.behind(board, explained));
     NodeJson {
         uci: uci_move(board, *mv, chess960),
         san: san_of_move(board, *mv),
@@ -174,18 +175,20 @@ fn node(
             fen: fen_of(&end.board),
             cosine: end.cosine,
         }),
-        searched: searched.map(found),
-        replies: replies.iter().map(|reply| node(&after, chess960, reply, quiet)).collect(),
+        searched: searched.map(|searched| found(study, board, searched)),
+        replies: replies.iter().map(|reply| node(study, &after, chess960, reply)).collect(),
     }
 }
 
-fn found(searched: SearchedMove) -> Found {
+fn found(study: &Study, board: &Board, searched: SearchedMove) -> Found {
     let bound = match searched.bound {
         Bound::Exact => "exact",
         Bound::Upper => "upper",
         Bound::Lower => "lower",
     };
-    Found { depth: searched.depth, bound, score: score(searched.value) }
+    let SearchedMove { depth, value, .. } = searched;
+    let expected_score = expected_score(study.wdl.permille(value, board));
+    Found { depth, bound, score: score(value), expected_score }
 }
 
 /// The score of a value.

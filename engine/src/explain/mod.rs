@@ -14,5 +14,5 @@ pub use command::{ExplainCommand, Subject};
 pub use html::{numbered, side_name};
 pub use json::{Document, ScoreJson, document, line, score};
 pub use reason::reason;
-pub use sentences::{mistake, worth};
+pub use sentences::{INACCURACY, expected_score, mistake, worth};
 pub use study::{Study, Task};

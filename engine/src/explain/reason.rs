@@ -7,9 +7,9 @@ use azimuth_chess::san::{san_of_line, san_of_move};
 use azimuth_search::Value;
 use cozy_chess::Move;
 
-use super::chess_terms::{draw_of, mate_threat, name, outcome, surplus};
+use super::chess_terms::{draw_of, mate_threat, name, outcome, surplus, wrong_corner};
 use super::html::{numbered, side_name};
-use super::sentences::{CLEAR, Choice, is_known, worth};
+use super::sentences::{self, Choice, INACCURACY, percent, result};
 use super::study::{StudiedMove, Study, Taken, Threat};
 use super::tactics::{removes_guard, tactic};
 
@@ -33,7 +33,7 @@ pub fn reason(study: &Study) -> String {
         let name = san(study, missed);
         sentences.push(format!(
             "But {name} is better: searched by itself it {}, and the first search missed it.",
-            worth_after(missed, value)
+            worth_after(study, missed, value)
         ));
         sentences.extend(choice(study, missed).shown(&name));
         sentences.extend(points(study, missed));
@@ -49,43 +49,44 @@ pub fn reason(study: &Study) -> String {
     sentences.join(" ")
 }
 
-/// The ranks and values of the chosen move, compared with the runner-up unless that is better.
+/// The ranks and values of the chosen move and of the runner-up unless the search missed that.
 fn verdict(study: &Study) -> String {
     let chosen = study.chosen();
-    let (name, plies) = (san(study, chosen), plies(study.depth_of_chosen()));
+    let name = san(study, chosen);
     let value = study.value_of_chosen();
-    let better = study.missed().is_some();
-    match value.moves_to_mate() {
-        Some(moves) if moves > 0 => return format!("{name} mates in {moves}."),
-        Some(moves) if !better => {
-            return format!("Every move is mated: {name} holds out for {} moves.", -moves);
-        }
-        Some(moves) => return format!("{name} is mated in {}.", -moves),
-        None => {}
+    let is_worth = worth(study, value);
+    let missed = study.missed().is_some();
+    let runner_up = study.runner_up().filter(|_| !missed);
+    let runner_up = runner_up.and_then(|other| Some((other, other.value()?)));
+    let beside = |other: &StudiedMove, value: Value| {
+        format!(", and the runner-up {} {}.", san(study, other), worth(study, value))
+    };
+    if let Some(moves) = value.moves_to_mate() {
+        return match runner_up.filter(|&(_, other)| other > value) {
+            _ if moves > 0 || missed => format!("{name} {is_worth}."),
+            Some((runner_up, better)) => format!("{name} {is_worth}{}", beside(runner_up, better)),
+            None => format!("Every move is mated: {name} holds out for {} moves.", -moves),
+        };
     }
     if study.in_tables {
         return by_tables(study, &name, value);
     }
-    let first = format!(
-        "{name} ranks {} of {} at first sight ({})",
+    let said = format!(
+        "{name} ranks {} of {} at first sight; after {} it {is_worth}",
         ordinal(chosen.rank_before),
         study.moves.len(),
-        first_sight(chosen)
+        plies(study.depth_of_chosen())
     );
-    let worth = format!("{first}; after {plies} it {}", worth(value));
-    let runner_up = study.runner_up().filter(|_| !better);
-    let Some((runner_up, other)) = runner_up.and_then(|other| Some((other, other.value()?))) else {
-        return format!("{worth}.");
-    };
-    if other.moves_to_mate().is_some() {
-        return format!("{worth}; the runner-up {} {}.", san(study, runner_up), self::worth(other));
+    let Some((runner_up, other)) = runner_up else { return format!("{said}.") };
+    let is_better = other > value && worth(study, other) != is_worth;
+    if is_better || other.moves_to_mate().is_some() {
+        return format!("{said}{}", beside(runner_up, other));
     }
     format!(
-        "{worth}, {} the runner-up {}, which ranks {} at first sight ({}).",
-        compared(value, other),
+        "{said}, {} the runner-up {}, which ranks {} at first sight.",
+        compared(study, value, other),
         san(study, runner_up),
-        ordinal(runner_up.rank_before),
-        first_sight(runner_up)
+        ordinal(runner_up.rank_before)
     )
 }
 
@@ -97,7 +98,10 @@ fn by_tables(study: &Study, name: &str, value: Value) -> String {
         _ => format!("{name} draws"),
     };
     let surplus = surplus(study.root.board()).filter(|_| value == Value::DRAW);
-    let although = surplus.map_or(String::new(), |surplus| format!(", although {surplus}"));
+    let because = wrong_corner(study.root.board())
+        .map_or(String::new(), |corner| format!(": the bishop does not control {corner}"));
+    let although =
+        surplus.map_or(String::new(), |surplus| format!(", although {surplus}{because}"));
     format!("{says}, as the endgame tables show{although}.")
 }
 
@@ -111,11 +115,12 @@ fn asked_for(study: &Study, mv: Move) -> Option<Vec<String>> {
     let asked = study.moves.iter().find(|studied| studied.explained.mv == mv)?;
     let (name, value) = (san(study, asked), asked.value()?);
     let chosen = study.value_of_chosen();
-    let worth = worth_after(asked, value);
+    let worth = worth_after(study, asked, value);
     let worth = match value.moves_to_mate().or(chosen.moves_to_mate()) {
         Some(_) => format!("{name} {worth}."),
         None => {
-            format!("{name} {worth}, {} {}.", compared(value, chosen), san(study, study.chosen()))
+            let than = format!("{} {}", compared(study, value, chosen), san(study, study.chosen()));
+            format!("{name} {worth}, {than}.")
         }
     };
     let shown = choice(study, asked).refuted("It");
@@ -163,23 +168,24 @@ fn answered_threat(study: &Study, studied: &StudiedMove) -> Option<String> {
         return None;
     }
     let name = san_of_move(position.board(), first);
-    let won = outcome(position.board(), line);
-    let won = won.filter(|won| won.gain > 0 && won.plies <= LONGEST_THREAT);
+    let won = outcome(position.board(), line, LONGEST_THREAT).filter(|won| won.gain > 0);
     let threat = match (value.moves_to_mate(), won) {
         (Some(1), _) => name,
-        (Some(moves), _) if moves > 1 => format!("{name} and mate in {moves}"),
+        (Some(moves @ 2..=LONGEST_MATE), _) => format!("{name} and mate in {moves}"),
         (None, Some(won)) if !choice(study, studied).wins() => {
             format!("{name}, which {}", won.phrase)
         }
         _ => return None,
     };
     let is_played = studied.line.get(1) == Some(&first);
-    let saved = own.win_probability() - (1.0 - value.win_probability());
     if is_played && choice(study, studied).is_clearly_worse() {
         return Some(format!("It overlooks the threat of {threat}."));
     }
-    let is_parried = !is_played && saved >= CLEAR;
-    is_parried.then(|| format!("It parries the threat of {threat}."))
+    let is_parried = match value.moves_to_mate() {
+        Some(_) => own.moves_to_mate().is_none(),
+        None => study.expected_score(own) + study.expected_score(*value) >= 1.0 + INACCURACY,
+    };
+    (is_parried && !is_played).then(|| format!("It parries the threat of {threat}."))
 }
 
 /// Says why the opponent should not make the capture that wins most material at once.
@@ -202,9 +208,9 @@ fn if_taken(study: &Study, studied: &StudiedMove) -> Option<String> {
         format!("{us} mates in {moves}: {}", until(rest.len()))
     } else if !is_main_line && draw_of(&study.root, line) == Some("by stalemate") {
         "it is stalemate".to_owned()
-    } else if let Some(won) = outcome(&taken, rest).filter(|won| won.gain > 0)
+    } else if let Some(won) = outcome(&taken, rest, rest.len()).filter(|won| won.gain > 0)
         && let Some(found) = tactic(&taken, &rest[..won.plies.min(LONGEST_THREAT)], side)
-        && outcome(root, line).is_none_or(|net| net.gain > 0)
+        && outcome(root, line, line.len()).is_none_or(|net| net.gain > 0)
     {
         let name = &san_of_line(&taken, rest)[found.ply];
         format!("{name} {}: {}", found.phrase, until(won.plies.min(found.ply + 3)))
@@ -225,32 +231,34 @@ fn choice<'a>(study: &'a Study, studied: &'a StudiedMove) -> Choice<'a> {
         false => studied.value(),
     };
     let best = study.missed().map_or(study.value_of_chosen(), |(_, value)| value);
-    Choice { root: &study.root, line: &studied.line, value, best }
+    Choice { root: &study.root, wdl: study.wdl, line: &studied.line, value, best }
 }
 
 /// `is worth 53.2% after 9 plies`, `mates in 3`.
-fn worth_after(studied: &StudiedMove, value: Value) -> String {
+fn worth_after(study: &Study, studied: &StudiedMove, value: Value) -> String {
+    let worth = worth(study, value);
     match studied.found().filter(|_| value.moves_to_mate().is_none()) {
-        Some(found) => format!("{} after {}", worth(value), plies(found.depth)),
-        None => worth(value),
+        Some(found) => format!("{worth} after {}", plies(found.depth)),
+        None => worth,
     }
+}
+
+fn worth(study: &Study, value: Value) -> String {
+    sentences::worth(&study.wdl, value, study.root.board())
 }
 
 /// `2.1 points more than`.
-fn compared(value: Value, other: Value) -> String {
-    if is_known(value) && worth(value) == worth(other) {
+fn compared(study: &Study, value: Value, other: Value) -> String {
+    let known = result(value);
+    if known.is_some() && known == result(other) {
         return "as does".to_owned();
     }
-    let points = 100.0 * (value.win_probability() - other.win_probability());
-    match format!("{points:.1}").as_str() {
-        "0.0" | "-0.0" => "as much as".to_owned(),
+    let [value, other] = [value, other].map(|value| percent(&study.wdl, value, study.root.board()));
+    match format!("{:.1}", value - other).as_str() {
+        "0.0" => "as much as".to_owned(),
         less if less.starts_with('-') => format!("{} points less than", &less[1..]),
         more => format!("{more} points more than"),
     }
-}
-
-fn first_sight(studied: &StudiedMove) -> String {
-    format!("{:.1}%", 100.0 * studied.explained.static_value.win_probability())
 }
 
 fn san(study: &Study, studied: &StudiedMove) -> String {

@@ -3,8 +3,8 @@
 
 use azimuth_chess::position::{Ending, Position};
 use azimuth_chess::san::{san_of_line, san_of_move};
-use azimuth_search::Value;
-use cozy_chess::Move;
+use azimuth_search::{Value, WdlModel};
+use cozy_chess::{Board, Move};
 
 use super::chess_terms::{Outcome, draw_of, drawn_out, name, new_passed_pawn, outcome, sacrificed};
 use super::html::numbered;
@@ -16,13 +16,16 @@ const LONGEST_QUOTE: usize = 12;
 /// Number of plies that show where a move leads if nothing else is said of it.
 const SHORT_QUOTE: usize = 6;
 
-/// Loss of win probability from which on a move is clearly worse than another.
-pub const CLEAR: f32 = 0.05;
+/// Loss of expected score from which on a move is an inaccuracy: at an even score about 55
+/// centipawns, lichess's threshold there.
+pub const INACCURACY: f32 = 0.12;
 
 /// A move, described by its best line.
 pub struct Choice<'a> {
     /// The position before it.
     pub root: &'a Position,
+    /// The model of the search's values.
+    pub wdl: WdlModel,
     /// The best line that begins with the move.
     pub line: &'a [Move],
     /// The value of the move, if it is known.
@@ -38,12 +41,12 @@ impl Choice<'_> {
         if self.is_mate() {
             return self.mate(subject).into_iter().collect();
         }
-        let wins = self.wins();
+        let gains = self.outcome().is_some_and(|found| found.gain > 0);
         if self.value == Some(Value::DRAW) {
-            let lost = if wins { None } else { self.material(subject) };
+            let lost = if gains { None } else { self.material(subject) };
             return self.draw(subject).into_iter().chain(lost).collect();
         }
-        let pawn = if wins { None } else { self.passed_pawn(subject) };
+        let pawn = if gains { None } else { self.passed_pawn(subject) };
         self.material(subject).into_iter().chain(pawn).collect()
     }
 
@@ -62,24 +65,23 @@ impl Choice<'_> {
         format!("The best play is {}.", self.quote(self.line.len().min(SHORT_QUOTE)))
     }
 
-    /// Whether the line wins material.
+    /// Whether the line wins material for which the opponent has no compensation.
     pub fn wins(&self) -> bool {
-        self.outcome().is_some_and(|found| found.gain > 0)
+        self.outcome().is_some_and(|found| found.gain > 0 && !self.is_balanced(found.ahead))
     }
 
     /// The move's result and the line that leads to it, if the result is certain: `Nf6 is mated in
     /// 1: 1... Nf6 2. Qxf7#.`
     fn certain(&self, name: &str) -> Option<String> {
-        let value = self.value.filter(|&value| is_known(value))?;
+        let result = result(self.value?)?;
         let quote = self.quote(self.line.len().min(LONGEST_QUOTE));
-        Some(format!("{name} {}: {quote}.", worth(value)))
+        Some(format!("{name} {result}: {quote}."))
     }
 
     /// The material that the line wins or loses. `None` if it mates or needs more than
     /// [`LONGEST_QUOTE`] plies.
     pub fn outcome(&self) -> Option<Outcome> {
-        let found = outcome(self.root.board(), self.line)?;
-        (found.plies <= LONGEST_QUOTE && !self.is_mate()).then_some(found)
+        outcome(self.root.board(), self.line, LONGEST_QUOTE).filter(|_| !self.is_mate())
     }
 
     /// Whether the move mates or is mated.
@@ -89,8 +91,12 @@ impl Choice<'_> {
 
     /// Whether the move is clearly worse than the best one.
     pub fn is_clearly_worse(&self) -> bool {
-        let lost = |value: Value| self.best.win_probability() - value.win_probability();
-        self.value.is_some_and(|value| lost(value) >= CLEAR)
+        let lost = |value: Value| self.expected_score(self.best) - self.expected_score(value);
+        self.value.is_some_and(|value| lost(value) >= INACCURACY)
+    }
+
+    fn expected_score(&self, value: Value) -> f32 {
+        expected_score(self.wdl.permille(value, self.root.board()))
     }
 
     fn mate(&self, subject: &str) -> Option<String> {
@@ -130,10 +136,12 @@ impl Choice<'_> {
             let piece = name(self.line.first()?.promotion?);
             Some(format!("{subject} promotes a pawn to a {piece}."))
         };
-        let Some(Outcome { mut phrase, gain, plies }) = found else { return promotion() };
+        let Some(Outcome { mut phrase, gain, plies, ahead }) = found else { return promotion() };
         let winner = if gain > 0 { board.side_to_move() } else { !board.side_to_move() };
         if let Some(lost) = phrase.strip_prefix("loses").filter(|_| self.is_compensated()) {
             phrase = format!("gives up{lost}");
+        } else if let Some(won) = phrase.strip_prefix("wins").filter(|_| self.is_balanced(ahead)) {
+            phrase = format!("takes{won} but gains no clear advantage");
         }
         let quote = self.quote(plies);
         let found = tactic(board, &self.line[..plies], winner);
@@ -153,15 +161,23 @@ impl Choice<'_> {
     fn king_hunt(&self, subject: &str) -> Option<String> {
         let board = self.root.board();
         let found = drawn_out(board, self.line).filter(|_| self.is_compensated());
-        let (square, plies) = found.filter(|&(_, plies)| plies <= LONGEST_QUOTE)?;
-        let (piece, quote) = (name(sacrificed(board, self.line)?), self.quote(plies));
+        let (piece, square, plies) = found.filter(|&(.., plies)| plies <= LONGEST_QUOTE)?;
+        let (piece, quote) = (name(piece), self.quote(plies));
         Some(format!("{subject} sacrifices the {piece} to draw the king out to {square}: {quote}."))
     }
 
     /// Whether a loss of material is a sacrifice: it hardly loses value.
     fn is_compensated(&self) -> bool {
-        let is_even = self.value.is_some_and(|value| value.win_probability() > 0.5 - CLEAR);
-        is_even && !self.is_clearly_worse()
+        let even = 0.5 - INACCURACY;
+        self.value.is_some_and(|value| self.expected_score(value) > even)
+            && !self.is_clearly_worse()
+    }
+
+    /// Whether the opponent has compensation for the material, in pawns, that the side is ahead at
+    /// the end of the line, as after a sacrifice that it accepts.
+    fn is_balanced(&self, ahead: i32) -> bool {
+        let even = 0.5 + INACCURACY;
+        ahead > 1 && self.value.is_some_and(|value| self.expected_score(value) < even)
     }
 
     fn passed_pawn(&self, subject: &str) -> Option<String> {
@@ -178,44 +194,58 @@ impl Choice<'_> {
 
 /// One sentence on a mistake in `root`: its certain result or the material that it loses, otherwise
 /// the certain result of the best move or the material that this wins, otherwise the moves that
-/// follow the mistake. Each line begins with its move and has the value for the side that moves.
+/// follow the mistake. Each line begins with its move and has the value for the side that moves,
+/// from a search with the model `wdl`.
 pub fn mistake(
     root: &Position,
+    wdl: WdlModel,
     played: (&[Move], Value),
     best: (&[Move], Value),
 ) -> Option<String> {
     let [played, best] = [played, best].map(|(line, value)| {
         let name = line.first().map(|&mv| san_of_move(root.board(), mv));
-        (Choice { root, line, value: Some(value), best: best.1 }, name.unwrap_or_default())
+        (Choice { root, wdl, line, value: Some(value), best: best.1 }, name.unwrap_or_default())
     });
-    let said = [(&played, false), (&best, true)].into_iter().find_map(|((choice, name), wins)| {
-        let shows = choice.outcome().is_some_and(|found| (found.gain > 0) == wins);
+    let loses = played.0.outcome().is_some_and(|found| found.gain < 0);
+    let said = [(&played, loses), (&best, best.0.wins())];
+    let said = said.into_iter().find_map(|((choice, name), shows)| {
         choice.certain(name).or_else(|| choice.material(name).filter(|_| shows))
     });
     said.or_else(|| (!played.0.line.is_empty()).then(|| played.0.best_play()))
 }
 
-/// `is worth 53.2%`, `mates in 3`.
-pub fn worth(value: Value) -> String {
-    match value.moves_to_mate() {
+/// The expected score, in [0, 1], of chances to win, draw and lose in permille.
+pub fn expected_score([win, draw, _]: [u32; 3]) -> f32 {
+    (win as f32 + draw as f32 / 2.0) / 1000.0
+}
+
+/// The expected score of the side to move on `board`, in percent, rounded as the texts show it.
+pub fn percent(wdl: &WdlModel, value: Value, board: &Board) -> f32 {
+    (1000.0 * expected_score(wdl.permille(value, board))).round() / 10.0
+}
+
+/// `is worth 53.2%`, the expected score of the side to move on `board`, or `mates in 3`.
+pub fn worth(wdl: &WdlModel, value: Value, board: &Board) -> String {
+    result(value).unwrap_or_else(|| format!("is worth {:.1}%", percent(wdl, value, board)))
+}
+
+/// The result of a value that is certain, as in `mates in 3` or `draws`.
+pub fn result(value: Value) -> Option<String> {
+    Some(match value.moves_to_mate() {
         Some(moves) if moves > 0 => format!("mates in {moves}"),
         Some(moves) => format!("is mated in {}", -moves),
         None if value == Value::DRAW => "draws".to_owned(),
-        None if value.plies_to_tablebase().is_some() => {
+        None if value.is_decisive() => {
             if value > Value::DRAW { "wins" } else { "loses" }.to_owned()
         }
-        None => format!("is worth {:.1}%", 100.0 * value.win_probability()),
-    }
-}
-
-/// Whether the value is that of a mate, a draw or a position in the tablebases.
-pub fn is_known(value: Value) -> bool {
-    value == Value::DRAW || value.is_decisive()
+        None => return None,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use anyhow::Result;
+    use azimuth_search::PlannerKind;
 
     use super::super::chess_terms::tests::board_and_line;
     use super::*;
@@ -253,8 +283,25 @@ mod tests {
             let (board, line) = board_and_line(fen, played.0)?;
             let (_, best_line) = board_and_line(fen, best.0)?;
             let root = Position::from(board);
-            let said = mistake(&root, (&line, played.1), (&best_line, best.1));
+            let wdl = WdlModel::of(PlannerKind::Selective);
+            let said = mistake(&root, wdl, (&line, played.1), (&best_line, best.1));
             assert_eq!(said.as_deref(), Some(expected), "{fen}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn an_accepted_sacrifice_wins_nothing() -> Result<()> {
+        let greek_gift = "rnbq1rk1/pp2nppB/4p3/2ppP3/1b1P4/2N2N2/PPP2PPP/R1BQK2R b KQ - 0 1";
+        let (board, line) = board_and_line(greek_gift, "Kxh7 Ng5+ Kg6")?;
+        let (root, wdl) = (Position::from(board), WdlModel::of(PlannerKind::Selective));
+        for (value, expected) in [
+            (-0.3, "It takes a bishop but gains no clear advantage: 1... Kxh7."),
+            (0.6, "It wins a bishop: 1... Kxh7."),
+        ] {
+            let best = Value::estimate(value);
+            let choice = Choice { root: &root, wdl, line: &line, value: Some(best), best };
+            assert_eq!(choice.material("It").as_deref(), Some(expected));
         }
         Ok(())
     }

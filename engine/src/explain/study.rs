@@ -9,11 +9,12 @@ use azimuth_chess::position::{Position, board_after, legal_moves};
 use azimuth_search::inference::ModelClient;
 use azimuth_search::{
     Bound, Control, ExplainedMove, Explanation, Limits, Planner, Report, SearchedMove, StopSwitch,
-    Tablebases, Value, VerifiedMove,
+    Tablebases, Value, VerifiedMove, WdlModel,
 };
 use cozy_chess::{Board, Move};
 
 use super::chess_terms::{best_capture, is_settled};
+use super::sentences::{INACCURACY, expected_score};
 
 /// The parameters of a study.
 pub struct Task {
@@ -35,6 +36,8 @@ pub struct Study {
     pub root: Position,
     /// Whether the tablebases contain it.
     pub in_tables: bool,
+    /// The model of the search's values.
+    pub wdl: WdlModel,
     /// Its static evaluation.
     pub static_value: Value,
     /// Its cosine with the axis, for the side to move.
@@ -170,10 +173,12 @@ impl Study {
         let static_value = planner.evaluate(&root)?;
         let tablebases = planner.tablebases();
         let in_tables = tablebases.is_some_and(|it| it.distance_to_zeroing(root.board()).is_some());
+        let wdl = planner.wdl_model();
         let (early_end, compared, threat) = (None, Vec::new(), None);
         Ok(Self {
             root,
             in_tables,
+            wdl,
             static_value,
             cosine,
             report,
@@ -222,22 +227,18 @@ impl Study {
         self.moves.get(1).filter(|studied| studied.value().is_some())
     }
 
-    /// The runner-up and its value, if a separate search scores it above the chosen move.
+    /// The runner-up and its value, if this makes the chosen move an inaccuracy.
     pub fn missed(&self) -> Option<(&StudiedMove, Value)> {
         let runner_up = self.runner_up()?;
         let value = runner_up.value()?;
-        is_better(value, self.value_of_chosen()).then_some((runner_up, value))
+        let lost = self.expected_score(value) - self.expected_score(self.value_of_chosen());
+        (lost >= INACCURACY).then_some((runner_up, value))
     }
-}
 
-/// Whether `value` is better than `other` after rounding to the displayed precision: 0.1 percentage
-/// points of win probability. A different distance to mate also counts, but a mate is no better than
-/// a win in the tablebases.
-fn is_better(value: Value, other: Value) -> bool {
-    let shown = |value: Value| (1000.0 * value.win_probability()).round();
-    let in_tables = [value, other].iter().any(|value| value.plies_to_tablebase().is_some());
-    let sooner = value.moves_to_mate() != other.moves_to_mate() && !in_tables;
-    value > other && (shown(value) > shown(other) || sooner)
+    /// Expected score, in [0, 1], of a value for the side to move.
+    pub fn expected_score(&self, value: Value) -> f32 {
+        expected_score(self.wdl.permille(value, self.root.board()))
+    }
 }
 
 /// The moves with their cosines, sorted by static evaluation, best first.

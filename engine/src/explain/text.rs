@@ -9,7 +9,7 @@ use azimuth_chess::san::san_of_move;
 use azimuth_search::names::name_of;
 use azimuth_search::{Bound, PlannerKind};
 
-use super::html::{Branch, Quiet, bounded, chances, numbered, percent, quiet, side_name, tree};
+use super::html::{Branch, Quiet, bounded, chances, latent, numbered, quiet, side_name, tree};
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
 
@@ -32,17 +32,17 @@ pub fn write(
     writeln!(output, "{}\n", board_diagram(root, chess960))?;
     writeln!(
         output,
-        "{} to move, by the {} planner: depth {}, {} nodes, {:.1} s. At first sight {:.1}%, cosine {:+.4}; after \
-         the search {}: {}.\n",
+        "{} to move, by the {} planner: depth {}, {} nodes, {:.1} s. At first sight: latent score {}, cosine {:+.4}. \
+         After the search: expected score {}, {}.\n",
         side_name(root.board().side_to_move()),
         name_of(&planner),
         report.depth,
         report.nodes,
         report.time.as_secs_f64(),
-        percent(study.static_value),
+        latent(study.static_value),
         study.cosine,
-        bounded(report.value, Bound::Exact),
-        chances(planner, report.value, root.board()),
+        bounded(&study.wdl, root.board(), report.value, Bound::Exact),
+        chances(study),
     )?;
     write_moves(study, output)?;
     write_quiet_positions(study, output)?;
@@ -54,25 +54,25 @@ pub fn write(
 
 fn write_moves(study: &Study, output: &mut impl Write) -> Result<()> {
     let (verified, columns) = match study.verifies() {
-        true => ("verified               ", " cosine  win prob.    "),
+        true => ("verified               ", " cosine     latent    "),
         false => ("", ""),
     };
     writeln!(
         output,
         "{DIM}          at first sight              {verified}after the search\n\
-         move      rank   cosine  win prob.    {columns}rank  plies  win prob.{DIM:#}"
+         move      rank   cosine     latent    {columns}rank  plies   expected{DIM:#}"
     )?;
     for studied in &study.moves {
         let san = san_of_move(study.root.board(), studied.explained.mv);
         let style = if std::ptr::eq(studied, study.chosen()) { BOLD } else { Style::new() };
         writeln!(
             output,
-            "{style}{san:8}  {:>4}  {:>+7.4}  {:>8.1}%    {}{}{style:#}",
+            "{style}{san:8}  {:>4}  {:>+7.4}  {:>9}    {}{}{style:#}",
             studied.rank_before,
             studied.cosine,
-            percent(studied.explained.static_value),
+            latent(studied.explained.static_value),
             verification(study, studied),
-            outcome(studied),
+            outcome(study, studied),
         )?;
     }
     if study.moves.iter().any(|studied| studied.own_search.is_some()) {
@@ -81,13 +81,13 @@ fn write_moves(study: &Study, output: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// The cosine of a move's quiet position, and the verified win probability.
+/// The cosine of a move's quiet position, and the verified latent score.
 fn verification(study: &Study, studied: &StudiedMove) -> String {
     let Some(verified) = &studied.explained.verified else { return String::new() };
     let quiet = study.quiet.behind(study.root.board(), &studied.explained);
     let cosine = quiet.and_then(|quiet| quiet.cosine);
     let cosine = cosine.map_or("-".to_owned(), |cosine| format!("{cosine:+.4}"));
-    format!("{cosine:>7}  {:>8.1}%    ", percent(verified.value))
+    format!("{cosine:>7}  {:>9}    ", latent(verified.value))
 }
 
 /// Writes the quiet positions of the moves that the search ranked.
@@ -103,18 +103,17 @@ fn write_quiet_positions(study: &Study, output: &mut impl Write) -> Result<()> {
 }
 
 /// The rank and value of a move after the search.
-fn outcome(studied: &StudiedMove) -> String {
+fn outcome(study: &Study, studied: &StudiedMove) -> String {
     let rank = studied.rank_after.map_or("-".to_owned(), |rank| rank.to_string());
     let Some(found) = studied.found() else { return format!("{rank:>4}      -  dropped") };
     let own = if studied.own_search.is_some() { " *" } else { "" };
-    let gained = percent(found.value) - percent(studied.explained.static_value);
     let style = match found.bound {
-        Bound::Exact if gained >= 0.05 => GOOD,
-        Bound::Exact if gained <= -0.05 => BAD,
+        Bound::Exact if found.value > studied.explained.static_value => GOOD,
+        Bound::Exact if found.value < studied.explained.static_value => BAD,
         Bound::Exact => Style::new(),
         _ => DIM,
     };
-    let score = bounded(found.value, found.bound);
+    let score = bounded(&study.wdl, study.root.board(), found.value, found.bound);
     let (share, score) = score.split_once("  ").unwrap_or((&score, ""));
     format!("{rank:>4}  {:>5}  {style}{share:>9}  {score}{style:#}{own}", found.depth)
 }

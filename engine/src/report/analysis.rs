@@ -8,7 +8,7 @@ use cozy_chess::{Board, Move};
 use serde::Serialize;
 
 use super::game::Game;
-use crate::explain::{ScoreJson, line, mistake, score};
+use crate::explain::{INACCURACY, ScoreJson, expected_score, line, mistake, score};
 
 /// A position of the game.
 pub struct Stop {
@@ -33,11 +33,6 @@ impl Stop {
     fn expected_score(&self) -> f32 {
         self.wdl.map_or_else(|| self.value.win_probability(), expected_score)
     }
-}
-
-/// The expected score, in [0, 1], of chances to win, draw and lose in permille.
-pub fn expected_score([win, draw, _]: [u32; 3]) -> f32 {
-    (win as f32 + draw as f32 / 2.0) / 1000.0
 }
 
 /// A move of the game.
@@ -67,7 +62,7 @@ pub enum Judgement {
 /// Loss of expected score from which on a move is an inaccuracy, a mistake or a blunder: at an even
 /// score, about 55, 110 and 170 centipawns, which are lichess's thresholds there.
 const BANDS: [(f32, Judgement); 3] =
-    [(0.36, Judgement::Blunder), (0.24, Judgement::Mistake), (0.12, Judgement::Inaccuracy)];
+    [(0.36, Judgement::Blunder), (0.24, Judgement::Mistake), (INACCURACY, Judgement::Inaccuracy)];
 
 /// Number of moves that are compared where the move of the game was judged.
 const COMPARED: usize = 5;
@@ -114,7 +109,9 @@ impl Analyst<'_> {
         let judgement = BANDS.iter().find(|(least, _)| loss >= *least).map(|band| band.1);
         let played = [&[mv], stop.line.as_slice()].concat();
         let value = (-stop.value).seen_from_before(1);
-        let why = |_| mistake(&before.position, (&played, value), (&before.line, before.value));
+        let wdl = self.planner.wdl_model();
+        let why =
+            |_| mistake(&before.position, wdl, (&played, value), (&before.line, before.value));
         let remark = judgement.and_then(why);
         Ok(Stop { arrival: Some(Arrival { rank, loss, judgement, remark }), ..stop })
     }

@@ -12,7 +12,8 @@ use azimuth_network::replace_file::{Replacement, check_output};
 use azimuth_search::inference::ModelSource;
 use azimuth_search::names::name_of;
 use azimuth_search::{
-    DefaultWeights, Limits, PlannerKind, PlannerSettings, Resources, StopSwitch, TimeLimit,
+    DefaultWeights, Limits, PlannerKind, PlannerSettings, Resources, StopSwitch, Tablebases,
+    TimeLimit,
 };
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -23,7 +24,7 @@ use super::analysis::Analyst;
 use super::game::{Faults, Games};
 use super::journal::Journal;
 use super::page::{Frame, GameData, write_page};
-use crate::embedded_tables;
+use crate::embedded_tables::TABLES;
 use crate::embedded_weights;
 use crate::map::{Map, MapWeights};
 use crate::session::{Session, notice};
@@ -32,9 +33,9 @@ use crate::session::{Session, notice};
 const DEFAULT_TIME: Duration = Duration::from_millis(100);
 
 /// Analyses games move by move and writes one HTML page that needs no other file: a board, a graph
-/// of the win probability, the moves that lost win probability with better ones, and the game's
-/// path on a map of the embedding space. If it is interrupted, the same command goes on with the
-/// next game.
+/// of the expected score, the moves that lost expected score with better ones, and the game's path
+/// on a map of the embedding space. If it is interrupted, the same command goes on with the next
+/// game.
 #[derive(Args)]
 pub struct ReportCommand {
     /// PGN file (plain or .zst), folder of PGN files, or - for standard input.
@@ -83,9 +84,9 @@ impl ReportCommand {
         let settings = PlannerSettings::default();
         let resources = Resources { hash_mb: self.hash as usize, threads: self.threads.into() };
         let source = ModelSource { weights: self.weights.clone(), ..ModelSource::default() };
-        let tablebases = embedded_tables::open(None, notice)?;
+        let tablebases = Tablebases::embedded(TABLES, notice);
         let Session { mut planner, worker } =
-            Session::new(kind, &settings, &source, resources, tablebases, notice)?;
+            Session::new(kind, &settings, &source, resources, tablebases)?;
         let mut model = worker.model()?;
         // The weights that the user names draw the map, too.
         let beam = match self.weights {

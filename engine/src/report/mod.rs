@@ -6,6 +6,8 @@ mod game;
 mod journal;
 mod page;
 
-pub use analysis::{Analyst, Judged, Stop, expected_score};
+pub use analysis::{Analyst, Judged, Stop};
 pub use command::ReportCommand;
 pub use game::{Game, LONGEST_GAME};
+
+pub use crate::explain::expected_score;
