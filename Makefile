@@ -14,9 +14,12 @@ DEEP_CHECKS := $(addprefix check-,targets commands numbers address thread miri m
 engine:
 	cargo rustc --locked --profile dist --package azimuth --bin azimuth -- --emit link=$(EXE)
 
+# Maturin builds the Python module, with other settings of PyO3, and the lints compile the examples:
+# neither is built here.
 test: python compiler stockfish chromium torch node
-	cargo build --locked --workspace --release
-	cargo test --locked --workspace --release --no-fail-fast
+	cargo build --locked --workspace --release --bins
+	cargo test --locked --workspace --release --no-fail-fast --tests
+	cargo test --locked --workspace --release --no-fail-fast --doc
 	$(MAKE) test-package
 
 # Builds the wheel of the Python package, installs it into an environment without the repository,
@@ -35,8 +38,8 @@ $(PACKAGE_VENV)/ready: python/requirements.txt
 	touch $@
 
 signature:
-	cargo build --locked --release --package azimuth
-	AZIMUTH_UPDATE_SIGNATURE=1 cargo test --locked --release --package azimuth-tests --test signature
+	cargo build --locked --release --workspace --bin azimuth
+	AZIMUTH_UPDATE_SIGNATURE=1 cargo test --locked --release --workspace --test signature
 
 check-deep: python stockfish
 	scripts/check-deep

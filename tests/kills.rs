@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use crate::{GAMES, binary, names_in, stockfish, text, trainer};
 
 /// Default number of kills; the environment variable `AZIMUTH_KILLS` sets another.
-const KILLS: usize = 20;
+const KILLS: usize = 6;
 
 /// A command of the trainer without its output.
 pub struct Run {

@@ -11,6 +11,7 @@ use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::sync::LazyLock;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -112,15 +113,18 @@ pub fn trainer(arguments: &[&str]) -> Result<String> {
 /// Runs a script of `tests/python` with `input`, in a Python that has PyTorch, and returns its
 /// output.
 pub fn pytorch(script: &str, arguments: &[&str], input: &str) -> Result<String> {
-    let imports = |python: &&Path| {
-        let mut command = Command::new(python);
-        command.args(["-c", "import torch, numpy"]).stderr(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
-    };
-    let own = root().join(VENV_PYTHON);
-    let interpreters = [own.as_path(), Path::new("python3"), Path::new("/usr/bin/python3")];
-    let interpreter = interpreters.iter().find(|python| imports(python));
-    let mut command = Command::new(interpreter.context("PyTorch is missing; run make test")?);
+    // Importing PyTorch takes seconds.
+    static INTERPRETER: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
+        let imports = |python: &PathBuf| {
+            let mut command = Command::new(python);
+            command.args(["-c", "import torch, numpy"]).stderr(Stdio::null());
+            command.status().is_ok_and(|status| status.success())
+        };
+        let system = ["python3", "/usr/bin/python3"].map(PathBuf::from);
+        std::iter::once(root().join(VENV_PYTHON)).chain(system).find(imports)
+    });
+    let interpreter = INTERPRETER.as_ref().context("PyTorch is missing; run make test")?;
+    let mut command = Command::new(interpreter);
     command.arg(root().join("tests/python").join(script)).args(arguments);
     printed(run_with_input(&mut command, input)?).with_context(|| format!("{script} failed"))
 }

@@ -18,7 +18,7 @@ with (
         board = chess.Board()
         while not board.is_game_over(claim_draw=True):
             if board.turn == color:
-                result = azimuth.play(board, chess.engine.Limit(), info=chess.engine.INFO_ALL)
+                result = azimuth.play(board, chess.engine.Limit(depth=4), info=chess.engine.INFO_ALL)
                 line = board.copy()
                 for move in result.info["pv"]:
                     assert line.is_legal(move), f"illegal PV in {board.fen()}"

@@ -15,7 +15,7 @@ use azimuth_chess::position::Position;
 use azimuth_tests::uci_lines::{number_of_lines, play_sessions};
 
 /// Default number of commands in all sessions.
-const COMMANDS: usize = 20_000;
+const COMMANDS: usize = 5_000;
 
 /// Number of lines that are sent during a search.
 const DURING: usize = 3;

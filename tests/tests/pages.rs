@@ -197,14 +197,14 @@ fn a_reader_that_has_had_enough_is_no_error() -> Result<()> {
 #[test]
 fn a_report_that_was_killed_goes_on() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let (pgn, page) = games(folder.path(), &"1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 *\n\n".repeat(300))?;
+    let (pgn, page) = games(folder.path(), &"1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 *\n\n".repeat(100))?;
     let (pgn, journal) = (text(&pgn), folder.path().join("games.html.journal"));
     let whole = text(&folder.path().join("whole.html"));
     assert!(quick_report(&[&pgn, "-o", &whole])?.status()?.success());
 
     let mut child = quick_report(&[&pgn])?.spawn()?;
     let began = Instant::now();
-    while std::fs::metadata(&journal).map_or(0, |file| file.len()) < 20_000 {
+    while std::fs::metadata(&journal).map_or(0, |file| file.len()) < 7_000 {
         ensure!(began.elapsed() < Duration::from_secs(60), "no journal");
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -228,7 +228,7 @@ fn a_report_that_was_killed_goes_on() -> Result<()> {
 fn memory_does_not_grow_with_the_number_of_games() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let mut most = Vec::new();
-    for count in [200, 2_000] {
+    for count in [200, 1_000] {
         let (pgn, _) = games(folder.path(), &"1. e4 e5 2. Nf3 Nc6 *\n\n".repeat(count))?;
         let mut child = quick_report(&[&text(&pgn)])?.spawn()?;
         let mut sizes: Vec<u64> = Vec::new();
@@ -241,8 +241,8 @@ fn memory_does_not_grow_with_the_number_of_games() -> Result<()> {
         // Memory peaks at the start, while the weights are loaded, so only the last quarter counts.
         most.push(sizes[sizes.len() * 3 / 4..].iter().max().copied().context("no sizes")?);
     }
-    // Without a journal the second report had 10 MB more.
-    assert!(most[1] < most[0] + 3_000, "kB: {most:?}");
+    // Without a journal the second report had 4 MB more.
+    assert!(most[1] < most[0] + 1_500, "kB: {most:?}");
     Ok(())
 }
 

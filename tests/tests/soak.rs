@@ -3,7 +3,7 @@
 //! outputs must have the same bytes as those of runs without interruptions.
 //!
 //! `AZIMUTH_SOAK=3600 cargo test --release -p azimuth-tests --test soak -- --nocapture` runs for an
-//! hour instead of 20 seconds, and prints what happened.
+//! hour instead of 10 seconds, and prints what happened.
 
 #![cfg(target_os = "linux")]
 
@@ -18,7 +18,7 @@ use azimuth_tests::{Session, memory_and_handles};
 use serde_json::json;
 
 /// Default duration in seconds.
-const SECONDS: u64 = 20;
+const SECONDS: u64 = 10;
 
 /// Least number of kills of each command. On a slow machine they may take longer than the run.
 const KILLS: usize = 4;

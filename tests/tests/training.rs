@@ -11,6 +11,9 @@ use azimuth_tests::kills::Run;
 use azimuth_tests::{GAMES, root, stockfish, text, trainer};
 use serde_json::Value;
 
+/// Half of the usual parameters, for tests that do not depend on them.
+const SMALL: [&str; 2] = ["--accumulator", "128"];
+
 fn train(folder: &Path, name: &str, more: &[&str]) -> Result<PathBuf> {
     train_on(GAMES, folder, name, more)
 }
@@ -44,16 +47,16 @@ fn evaluated(options: &[&str]) -> Result<Value> {
 #[test]
 fn a_stopped_run_continues_to_the_same_weights() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let kept = ["--patience", "3", "--validate-every", "5"];
-    for (encoder, steps, stop, anchors, kept) in [
-        ("sparse", "30", "13", "64", &[][..]),
-        ("sparse", "40", "18", "64", &kept),
+    let kept = [&SMALL[..], &["--patience", "3", "--validate-every", "5"]].concat();
+    for (encoder, steps, stop, anchors, own) in [
+        ("sparse", "30", "13", "64", &SMALL[..]),
+        ("sparse", "40", "18", "64", &kept[..]),
         ("mini", "4", "2", "8", &[]),
     ] {
         let run = |name: &str, more: &[&str]| {
             let options =
                 ["--encoder", encoder, "--steps", steps, "--anchors", anchors, "--sample", "200"];
-            train(folder.path(), name, &[&options, kept, more].concat())
+            train(folder.path(), name, &[&options, own, more].concat())
         };
         let straight = run("straight.safetensors", &[])?;
         let stopped = run("stopped.safetensors", &["--stop-after", stop])?;
@@ -422,7 +425,7 @@ fn labels_come_from_an_engine_and_shards_make_the_same_file() -> Result<()> {
     assert!(metrics["tau"].as_f64() > Some(0.3), "{metrics}");
 
     let games =
-        label("games.azd", &fens, &["--walk", "engine", "--plies", "300", "--engines", "2"])?;
+        label("games.azd", &fens, &["--walk", "engine", "--plies", "40", "--engines", "2"])?;
     let info = trainer(&["data", "--info", &text(&games)])?;
     assert!(info.contains("\"walk\":\"engine\""), "{info}");
 
@@ -615,7 +618,7 @@ fn parts_of_a_step_make_the_same_weights_every_time() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let run = |name: &str, parts: &str, more: &[&str]| {
         let options = ["--steps", "20", "--anchors", "64", "--sample", "200", "--parts", parts];
-        train(folder.path(), name, &[&options[..], more].concat())
+        train(folder.path(), name, &[&options[..], &SMALL, more].concat())
     };
     let straight = run("straight.safetensors", "2", &["--clip", "5"])?;
     run("stopped.safetensors", "2", &["--clip", "5", "--stop-after", "9"])?;

@@ -212,15 +212,18 @@ fn a_clock_is_kept_and_used() -> Result<()> {
         ] {
             session.ask("ucinewgame\nisready", "readyok")?;
             // On a busy machine some answers are late, but not all of them.
+            let latest = Duration::from_millis(most);
             let mut times = Vec::new();
-            for _ in 0..5 {
+            while times.len() < 5 && times.last().is_none_or(|&time| time > latest) {
                 let began = Instant::now();
                 session.ask(go, "bestmove")?;
                 times.push(began.elapsed());
             }
-            let shortest = times.iter().min().context("no time")?;
-            let allowed = Duration::from_millis(least)..=Duration::from_millis(most);
-            assert!(allowed.contains(shortest), "{planner}, {go}: {times:?}");
+            let allowed = Duration::from_millis(least)..=latest;
+            assert!(
+                times.last().is_some_and(|time| allowed.contains(time)),
+                "{planner}, {go}: {times:?}"
+            );
         }
     }
     session.end()

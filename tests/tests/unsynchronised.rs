@@ -16,23 +16,13 @@ use azimuth_tests::binary;
 use azimuth_tests::uci_lines::{number_of_lines, play_sessions};
 
 /// Commands of the default run.
-const COMMANDS: usize = 6_000;
+const COMMANDS: usize = 2_400;
 
 /// A program that runs for longer counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Programs, with their arguments. Azimuth has by far the most options.
-const PROGRAMS: [(&str, &[&str], usize); 9] = [
-    ("azimuth", &[], 16),
-    ("azimuth-rivals", &["play", "deepchess"], 1),
-    ("azimuth-rivals", &["play", "heuristic"], 1),
-    ("azimuth-rivals", &["play", "qlearning"], 1),
-    ("azimuth-rivals", &["play", "diffusion"], 1),
-    ("azimuth-rivals", &["play", "policy"], 1),
-    ("azimuth-rivals", &["play", "twohead"], 1),
-    ("azimuth-rivals", &["play", "value"], 1),
-    ("azimuth-rivals", &["play", "nnue"], 1),
-];
+const RIVALS: [&str; 8] =
+    ["deepchess", "heuristic", "qlearning", "diffusion", "policy", "twohead", "value", "nnue"];
 
 /// How the one answer to a `go` begins.
 const ANSWERS: [&str; 6] = [
@@ -123,19 +113,25 @@ fn check(said: &str, lines: &[Vec<u8>]) -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn sessions_without_a_wait_are_survived() -> Result<()> {
-    let commands = number_of_lines(COMMANDS)?;
+/// Plays random sessions with at least `commands` lines in all.
+fn survives(program: &str, arguments: &[&str], commands: usize) -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let shares: usize = PROGRAMS.iter().map(|(_, _, share)| share).sum();
-    for (program, arguments, share) in PROGRAMS {
-        let session = |lines| {
-            let lines = stopping_counts(lines);
-            let said = converse(folder.path(), program, arguments, &lines)?;
-            check(&said, &lines)
-        };
-        play_sessions(commands * share / shares, session)
-            .with_context(|| format!("{program} {}", arguments.join(" ")))?;
-    }
-    Ok(())
+    let session = |lines| {
+        let lines = stopping_counts(lines);
+        let said = converse(folder.path(), program, arguments, &lines)?;
+        check(&said, &lines)
+    };
+    play_sessions(commands, session).with_context(|| format!("{program} {}", arguments.join(" ")))
+}
+
+/// Azimuth has by far the most options, so it gets more commands than any rival.
+#[test]
+fn azimuth_survives_sessions_without_a_wait() -> Result<()> {
+    survives("azimuth", &[], number_of_lines(COMMANDS)? * 2 / 3)
+}
+
+#[test]
+fn every_rival_survives_sessions_without_a_wait() -> Result<()> {
+    let commands = number_of_lines(COMMANDS)? / 3 / RIVALS.len();
+    RIVALS.into_iter().try_for_each(|rival| survives("azimuth-rivals", &["play", rival], commands))
 }

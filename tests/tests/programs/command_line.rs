@@ -161,9 +161,6 @@ fn what_cannot_be_printed_is_a_failure_and_a_closed_pipe_is_none() -> Result<()>
         ("azimuth-rivals", &["tau", "heuristic", "--data", &positions]),
     ] {
         let full = fs::OpenOptions::new().write(true).open("/dev/full")?;
-        let mut command = Command::new(binary(program)?);
-        let silent = command.args(arguments).stdout(full.try_clone()?).stderr(full.try_clone()?);
-        assert_eq!(silent.status()?.code(), Some(1), "{program} {arguments:?}");
         let run = Command::new(binary(program)?).args(arguments).stdout(full).output()?;
         let error = String::from_utf8(run.stderr)?;
         assert_eq!(run.status.code(), Some(1), "{program} {arguments:?}: {error}");
@@ -175,6 +172,13 @@ fn what_cannot_be_printed_is_a_failure_and_a_closed_pipe_is_none() -> Result<()>
         drop(reader);
         let run = Command::new(binary(program)?).args(arguments).stdout(writer).output()?;
         assert!(run.status.success(), "{program} {arguments:?}: {run:?}");
+    }
+    // The error cannot be printed either.
+    for program in PROGRAMS {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full")?;
+        let mut command = Command::new(binary(program)?);
+        let silent = command.args(["completions", "bash"]).stdout(full.try_clone()?).stderr(full);
+        assert_eq!(silent.status()?.code(), Some(1), "{program}");
     }
     Ok(())
 }

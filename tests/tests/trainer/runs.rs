@@ -9,8 +9,19 @@ use azimuth_network::weights::Weights;
 use azimuth_tests::{GAMES, binary, names_in, python, text, trainer};
 use serde_json::{Value, json};
 
-/// Options of a short run.
-const SHORT: [&str; 6] = ["--anchors", "64", "--sample", "200", "--validate-every", "4"];
+/// Options of a short run of a small encoder.
+const SHORT: [&str; 10] = [
+    "--anchors",
+    "64",
+    "--sample",
+    "200",
+    "--validate-every",
+    "4",
+    "--accumulator",
+    "128",
+    "--features",
+    "piece-square",
+];
 
 fn command(out: &Path, more: &[&str]) -> Vec<String> {
     let files = ["train", "--data", GAMES, "--out", &text(out)].map(str::to_owned);

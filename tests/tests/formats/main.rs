@@ -1,0 +1,8 @@
+//! Files and numbers that other programs write or read: games, weights, checkpoints, models and
+//! tokens.
+
+mod odd_games;
+mod onnx;
+mod solis;
+mod tokens;
+mod weights;

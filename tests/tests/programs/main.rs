@@ -1,0 +1,8 @@
+//! The engine and `azimuth-bench` as built programs: command lines, games in a terminal, matches,
+//! and searches that repeat.
+
+mod bench;
+mod command_line;
+mod game;
+mod play;
+mod repeats;

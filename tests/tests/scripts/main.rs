@@ -1,0 +1,4 @@
+//! The scripts that releases and CUDA builds use.
+
+mod packaging;
+mod with_cuda;

@@ -1,0 +1,5 @@
+//! Runs of the trainer, its outputs, and its views of a space.
+
+mod inspect;
+mod outputs;
+mod runs;
