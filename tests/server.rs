@@ -123,8 +123,9 @@ impl Server {
         let origin = format!("http://{}", self.host);
         request.headers_mut().insert("Origin", origin.parse()?);
         let (socket, _) = client(request, self.stream()?)?;
-        let mut page = Page { socket };
-        ensure!(page.event()?["type"] == "welcome");
+        let mut page = Page { socket, welcome: Value::Null };
+        page.welcome = page.event()?;
+        ensure!(page.welcome["type"] == "welcome");
         Ok(page)
     }
 
@@ -153,6 +154,8 @@ impl Drop for Server {
 pub struct Page {
     /// The WebSocket.
     pub socket: WebSocket<TcpStream>,
+    /// The first event.
+    pub welcome: Value,
 }
 
 impl Page {

@@ -46,6 +46,15 @@ pub struct Map {
     boards: Vec<Board>,
 }
 
+/// Positions of the sample that are near to a position.
+#[derive(Serialize)]
+pub struct Neighbours {
+    /// Their indices, the nearest first.
+    near: Vec<usize>,
+    /// Whether they were chosen among the positions of like material.
+    alike: bool,
+}
+
 /// A position on the map.
 pub struct Spot {
     /// Its place.
@@ -106,9 +115,9 @@ impl Map {
         Ok(spots.map(|(board, row)| self.spot(model, row, board.side_to_move())).collect())
     }
 
-    /// Indices of the `count` positions of the sample that are nearest to a position, among those
-    /// with the same side to move: among those of like material, if there are enough.
-    pub fn near(&self, model: &mut ModelClient, board: &Board, count: usize) -> Result<Vec<usize>> {
+    /// The `count` positions of the sample that are nearest to a position, among those with the same
+    /// side to move: among those of like material, if there are enough.
+    pub fn near(&self, model: &mut ModelClient, board: &Board, count: usize) -> Result<Neighbours> {
         let own = model.embeddings(std::slice::from_ref(board))?;
         let rows = self.embeddings.chunks_exact(own.len()).zip(&self.boards).enumerate();
         let mut found: Vec<(f32, usize)> = rows
@@ -117,9 +126,10 @@ impl Map {
             .collect();
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
         let all = found.into_iter().map(|(_, index)| index);
-        let alike: Vec<usize> =
-            all.clone().filter(|&index| is_alike(&self.boards[index], board)).take(count).collect();
-        Ok(if alike.len() == count { alike } else { all.take(count).collect() })
+        let like = all.clone().filter(|&index| is_alike(&self.boards[index], board));
+        let near: Vec<usize> = like.take(count).collect();
+        let alike = near.len() == count;
+        Ok(Neighbours { near: if alike { near } else { all.take(count).collect() }, alike })
     }
 
     fn spot(&self, model: &ModelClient, embedding: &[f32], side: Color) -> Spot {
@@ -142,7 +152,7 @@ const LIKE_MATERIAL: [(&[Piece], u32); 4] = [
     (&[Piece::Pawn], 2),
 ];
 
-/// Whether two positions have like material. engine/web/src/map.ts compares it in the same way.
+/// Whether two positions have like material.
 fn is_alike(one: &Board, other: &Board) -> bool {
     [Color::White, Color::Black].into_iter().all(|side| {
         LIKE_MATERIAL.iter().all(|&(pieces, most)| {

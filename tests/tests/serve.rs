@@ -11,9 +11,8 @@ use azimuth_tests::odd_games::{Found, odd_files};
 use azimuth_tests::server::{PATIENCE, Page, Server, analysis};
 use azimuth_tests::{binary, python, refusal, text};
 use serde_json::{Value, json};
-use tungstenite::client::IntoClientRequest;
+use tungstenite::Message;
 use tungstenite::protocol::frame::coding::CloseCode;
-use tungstenite::{Message, client};
 
 #[test]
 fn only_the_page_itself_is_answered() -> Result<()> {
@@ -254,11 +253,11 @@ fn pages_take_turns_and_a_page_that_goes_leaves_its_seat() -> Result<()> {
 #[test]
 fn a_page_chooses_threads_and_hash_up_to_limits() -> Result<()> {
     let server = Server::start(&[])?;
-    let first = welcome(&server)?;
+    let first = server.connect()?.welcome;
     assert_eq!((&first["threads"][0], &first["hash"]), (&json!(1), &json!([64, 512])));
     assert!(first["threads"][1].as_u64() >= Some(1), "{first}");
     let server = Server::start(&["--threads", "2", "--hash", "16"])?;
-    let first = welcome(&server)?;
+    let first = server.connect()?.welcome;
     assert_eq!((&first["threads"], &first["hash"]), (&json!([2, 2]), &json!([16, 16])));
     let mut page = server.connect()?;
     // No machine has a petabyte of memory.
@@ -272,15 +271,6 @@ fn a_page_chooses_threads_and_hash_up_to_limits() -> Result<()> {
         assert_eq!(page.next("ended")?["id"], id);
     }
     Ok(())
-}
-
-/// The first event of a new connection.
-fn welcome(server: &Server) -> Result<Value> {
-    let address = format!("ws://{}/{}/socket", server.host, server.token());
-    let mut request = address.into_client_request()?;
-    request.headers_mut().insert("Origin", format!("http://{}", server.host).parse()?);
-    let (mut socket, _) = client(request, TcpStream::connect(server.address()?)?)?;
-    Ok(serde_json::from_str(socket.read()?.to_text()?)?)
 }
 
 #[test]

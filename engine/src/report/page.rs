@@ -15,7 +15,7 @@ use super::analysis::{Judged, Stop};
 use super::game::Game;
 use super::journal::{Journal, StoredGames};
 use crate::board_page::{PAGE_BODY, PAGE_SCRIPT, PAGE_STYLE};
-use crate::map::{Map, MapWeights, Sampled};
+use crate::map::{Map, MapWeights, Neighbours, Sampled};
 
 /// Number of neighbours of a position in the sample of the map.
 const NEAR: usize = 4;
@@ -79,7 +79,7 @@ pub struct GameData<'a> {
     /// Their places on the map.
     path: Vec<[f32; 2]>,
     /// Their neighbours in the sample.
-    near: Vec<Vec<usize>>,
+    near: Vec<Neighbours>,
 }
 
 impl<'a> GameData<'a> {

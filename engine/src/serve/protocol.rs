@@ -11,7 +11,7 @@ use std::num::NonZero;
 use serde::{Deserialize, Serialize};
 
 use crate::explain::{Document, ScoreJson};
-use crate::map::{MapWeights, Sampled};
+use crate::map::{MapWeights, Neighbours, Sampled};
 use crate::report::Judged;
 
 /// From the page.
@@ -287,8 +287,9 @@ pub struct Space {
     pub path: Vec<[f32; 2]>,
     /// The legal moves of the last position.
     pub candidates: Vec<Candidate>,
-    /// Indices of the positions of the sample that are nearest to the last position.
-    pub near: Vec<usize>,
+    /// The positions of the sample that are nearest to the last position.
+    #[serde(flatten)]
+    pub near: Neighbours,
     /// The sample, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sample: Option<Vec<Sampled>>,

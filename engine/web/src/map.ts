@@ -1,26 +1,7 @@
 // What the map of the space tells about a position.
 
-import type { Board } from 'chessops/board';
-import { COLORS, type Color, type Role } from 'chessops/types';
+import type { Color } from 'chessops/types';
 import type { Sampled } from './protocol.js';
-
-/** Pieces, and how many of them a side may have more or fewer in positions of like material. */
-const LIKE_MATERIAL: [Role[], number][] = [
-  [['queen'], 0],
-  [['rook'], 0],
-  [['bishop', 'knight'], 2],
-  [['pawn'], 2],
-];
-
-/** Whether two positions have like material, as `is_alike` in engine/src/map.rs. */
-export function isAlike(one: Board, other: Board): boolean {
-  return COLORS.every((side) =>
-    LIKE_MATERIAL.every(([roles, most]) => {
-      const count = (board: Board) => roles.reduce((sum, role) => sum + board.pieces(side, role).size(), 0);
-      return Math.abs(count(one) - count(other)) <= most;
-    }),
-  );
-}
 
 export function turnOf(fen: string): Color {
   return fen.split(' ')[1] === 'b' ? 'black' : 'white';

@@ -125,13 +125,19 @@ export interface Sampled {
   mate?: number;
 }
 
-export interface Space {
+/** Positions of the sample that are near to a position. */
+export interface Neighbours {
+  near: number[];
+  /** Whether they were chosen among the positions of like material. */
+  alike: boolean;
+}
+
+export interface Space extends Neighbours {
   weights: 'beam' | 'user';
   path: Place[];
   /** The rest of the game, from the position on; only in the file of a report. */
   ahead?: Place[];
   candidates: { uci: string; san: string; at: Place; p: number }[];
-  near: number[];
   sample?: Sampled[];
 }
 

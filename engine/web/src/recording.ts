@@ -1,7 +1,7 @@
 // The games of a report's file, with the analysis that was made before.
 
 import { tagsOf, treeOf, type Tags } from './pgn.js';
-import type { GameText, Judged, Place, Sampled, Space } from './protocol.js';
+import type { GameText, Judged, Neighbours, Place, Sampled, Space } from './protocol.js';
 import type { TreeNode } from './tree.js';
 
 /** A game as engine/src/report/page.rs writes it. */
@@ -9,7 +9,7 @@ interface RecordedGame extends GameText {
   /** The positions of the main line. */
   judged: Judged[];
   path: Place[];
-  near: number[][];
+  near: Neighbours[];
 }
 
 export interface Recorded {
@@ -56,7 +56,7 @@ export class Recording {
       path: game.path.slice(0, ply + 1),
       ahead: game.path.slice(ply),
       candidates: [],
-      near: game.near[ply] ?? [],
+      ...(game.near[ply] ?? { near: [], alike: false }),
       ...(withSample ? { sample: this.data.sample } : {}),
     };
   }

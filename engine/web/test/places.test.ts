@@ -74,7 +74,7 @@ test('a recorded game has its variations, comments, glyphs and analysis', () => 
         { parent: 1, uci: 'c7c5', comments: ['sharp'] },
         { parent: 0, uci: 'd2d4' },
       ],
-      judged, path: [[0, 0], [0.1, 0.2], [0.2, 0.4]], near: [[], [], []],
+      judged, path: [[0, 0], [0.1, 0.2], [0.2, 0.4]], near: [0, 1, 2].map(() => ({ near: [], alike: false })),
     }],
   };
   const recording = new Recording(data);

@@ -2,11 +2,10 @@
 
 import { Chessground } from '@lichess-org/chessground';
 import type { DrawShape } from '@lichess-org/chessground/draw';
-import { parseFen } from 'chessops/fen';
 import type { App } from '../app.js';
 import { button, element, shape } from '../dom.js';
 import { texts } from '../language.js';
-import { decided, isAlike, scoreAt, turnOf } from '../map.js';
+import { decided, scoreAt, turnOf } from '../map.js';
 import type { Place, Sampled, Space } from '../protocol.js';
 import { percent } from '../score.js';
 import type { TreeNode } from '../tree.js';
@@ -237,8 +236,7 @@ export class SpacePanel extends PositionPanel {
     const score = scoreAt(cosine, node.turn, sample);
     this.where.textContent = texts.spaceWhere(texts.percent(String(Math.round(100 * score))));
     const near = found.near.flatMap((at) => sample[at] ?? []);
-    const alike = near.every(({ fen }) => isAlike(parseFen(fen).unwrap().board, node.position.board));
-    this.nearTitle.textContent = texts.spaceNear[alike ? 'alike' : 'any'];
+    this.nearTitle.textContent = texts.spaceNear[found.alike ? 'alike' : 'any'];
     this.nearBox.replaceChildren(
       ...near.map((one) => element('figure', {}, mini(one.fen), element('figcaption', {}, caption(one)))),
     );
