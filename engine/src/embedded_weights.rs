@@ -5,7 +5,7 @@ use azimuth_network::weights::Weights;
 use azimuth_search::DefaultWeights;
 
 // Statics, because inlined functions would duplicate the data in every program.
-static BEAM: &[u8] = include_bytes!("../../weights/default.safetensors");
+static BEAM: &[u8] = include_bytes!("../../weights/beam.safetensors");
 static SELECTIVE: &[u8] = include_bytes!("../../weights/selective.safetensors");
 
 /// The bytes of a weights file.

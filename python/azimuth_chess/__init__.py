@@ -4,7 +4,7 @@
 analyses and explains moves. :func:`read_dataset` reads the positions that a space is trained on.
 
 >>> import azimuth_chess
->>> space = azimuth_chess.Space.default()
+>>> space = azimuth_chess.Space.beam()
 >>> fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 >>> embedding = space.embed(fen)
 >>> embedding.shape == (space.dim,)

@@ -26,7 +26,7 @@ Pov: TypeAlias = Literal["turn", "white", "space"]
 Floats: TypeAlias = npt.NDArray[np.float32]
 
 _EMBEDDED = {
-    "default": NativeSpace.default_weights,
+    "beam": NativeSpace.beam_weights,
     "selective": NativeSpace.selective_weights,
 }
 
@@ -100,10 +100,10 @@ class Space:
         self._opened_with = type(self)
 
     @classmethod
-    def default(cls) -> Space:
+    def beam(cls) -> Space:
         """The space of the encoder that the paper's beam search uses: it sees pending captures, so
         that a position needs no search. Its weights are part of the package."""
-        return cls._embedded("default")
+        return cls._embedded("beam")
 
     @classmethod
     def selective(cls) -> Space:
@@ -113,8 +113,8 @@ class Space:
 
     @classmethod
     def from_pretrained(cls, name_or_path: str | os.PathLike[str]) -> Space:
-        """The space of weights by their name, ``"default"`` or ``"selective"``, or of a weights
-        file. A file with one of these names needs a folder: ``"./default"``.
+        """The space of weights by their name, ``"beam"`` or ``"selective"``, or of a weights
+        file. A file with one of these names needs a folder: ``"./beam"``.
 
         :raises OSError: as :class:`Space`; the message of a missing file lists the names.
         :raises ValueError: as :class:`Space`.
@@ -172,7 +172,7 @@ class Space:
 
     @property
     def architecture(self) -> str:
-        """A short name of the encoder, such as ``sparse 256`` or ``mini``."""
+        """A short name of the encoder, such as ``sparse 512`` or ``mini``."""
         return self._native.architecture
 
     @property

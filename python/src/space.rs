@@ -141,9 +141,9 @@ impl NativeSpace {
         py.detach(|| Self::of(&Weights::read(&path)?)).map_err(|error| python_error(&error))
     }
 
-    /// The space of the weights that ship as `default`.
+    /// The space of the weights that ship as `beam`.
     #[staticmethod]
-    fn default_weights(py: Python<'_>) -> PyResult<Self> {
+    fn beam_weights(py: Python<'_>) -> PyResult<Self> {
         py.detach(|| Self::of(&embedded_weights::read(DefaultWeights::Beam)?))
             .map_err(|error| python_error(&error))
     }
@@ -253,7 +253,7 @@ impl NativeSpace {
         }
     }
 
-    /// A short name of the encoder, such as `sparse 256` or `mini`.
+    /// A short name of the encoder, such as `sparse 512` or `mini`.
     #[getter]
     fn architecture(&self) -> String {
         self.metadata.architecture.to_string()

@@ -71,7 +71,7 @@ def test_batches_are_arrays_and_cover_the_splits(file):
     assert batch.pieces.dtype == batch.mate.dtype == np.int8
     assert batch.white_to_move.dtype == np.bool_
     assert batch.win_probability.dtype == np.float32
-    assert Space.default().embed(batch.fens).shape[0] == n
+    assert Space.beam().embed(batch.fens).shape[0] == n
     assert data.description
 
 

@@ -49,7 +49,7 @@ def test_the_planner_and_the_weights_are_those_asked_for(weights):
     for name, options in {
         "beam": {"planner": "beam"},
         "selective": {"planner": "selective"},
-        "beam's weights": {"planner": "selective", "weights": weights / "default.safetensors"},
+        "beam's weights": {"planner": "selective", "weights": weights / "beam.safetensors"},
     }.items():
         with Engine(**options) as engine:
             nodes[name] = engine.analyse(position, Limit(depth=6))["nodes"]
@@ -284,7 +284,7 @@ def test_ctrl_c_ends_embedding():
     script = (
         "import azimuth_chess, itertools, chess\n"
         "print('embedding', flush=True)\n"
-        "azimuth_chess.Space.default().embed(itertools.repeat(chess.Board()))"
+        "azimuth_chess.Space.beam().embed(itertools.repeat(chess.Board()))"
     )
     child = subprocess.Popen(
         [sys.executable, "-c", script],

@@ -14,8 +14,8 @@ from websockets.sync.client import connect
 import chess
 
 SEARCHES = {
-    # The beam without verification has the default weights.
-    "default": ["--planner", "beam", "--verify", "none"],
+    # The beam without verification has its own weights.
+    "beam": ["--planner", "beam", "--verify", "none"],
     "selective": ["--planner", "selective"],
 }
 
@@ -82,7 +82,7 @@ def test_cosines_are_those_of_explain_to_the_last_bit(name, program, boards):
 
 
 def test_the_web_page_has_the_numbers_of_the_package_and_of_the_binary(program, boards):
-    beam, selective = Space.default(), Space.selective()
+    beam, selective = Space.beam(), Space.selective()
     with page(program) as socket:
         for board in boards[5::900]:
             # The map, by the beam's weights. Its cosines are computed from whole embeddings, which
@@ -123,9 +123,9 @@ def test_the_web_page_has_the_numbers_of_the_package_and_of_the_binary(program, 
             assert all(theirs[move] == ours[move] for move in common)
 
 
-@pytest.mark.parametrize("name", ["default", "selective", "mini"])
+@pytest.mark.parametrize("name", ["beam", "selective", "mini"])
 def test_embeddings_are_those_of_the_trainer(name, program, boards, weights, tmp_path):
-    some = boards[:: 4 if name == "default" else 40]
+    some = boards[:: 4 if name == "beam" else 40]
     labelled = tmp_path / "positions.epd"
     labelled.write_text("".join(f"{board.epd(shredder=True)} ce 0;\n" for board in some))
     file, output = weights / f"{name}.safetensors", tmp_path / "embeddings.npy"

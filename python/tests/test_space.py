@@ -17,7 +17,7 @@ import chess
 BLACK_WINS = "4k3/8/8/8/8/8/3q4/7K b - - 0 1"
 
 
-@pytest.fixture(scope="module", params=["default", "selective", "mini"])
+@pytest.fixture(scope="module", params=["beam", "selective", "mini"])
 def space(request, weights):
     if request.param == "mini":
         return Space(weights / "mini.safetensors")
@@ -42,7 +42,7 @@ def test_one_position_has_one_row(space):
 
 
 def test_boards_and_fens_have_the_same_numbers(boards):
-    space = Space.default()
+    space = Space.beam()
     fens = [board.shredder_fen() for board in boards]
     assert len(fens) > 3000
     np.testing.assert_array_equal(space.embed(boards), space.embed(fens))
@@ -58,7 +58,7 @@ def test_tokens_of_boards_and_fens_are_equal(weights, boards):
 
 
 def test_iterables_and_threads_change_nothing(boards):
-    space = Space.default()
+    space = Space.beam()
     expected = space.embed(boards, threads=1)
     for threads in (2, 3, None):
         np.testing.assert_array_equal(space.embed(iter(boards), threads=threads), expected)
@@ -101,14 +101,14 @@ def test_points_of_view(space, boards):
 
 
 def test_the_side_with_a_queen_wins():
-    space = Space.default()
+    space = Space.beam()
     assert space.win_probability(BLACK_WINS) > 0.95
     assert space.win_probability(BLACK_WINS, pov="white") < 0.05
     assert space.cosine(BLACK_WINS) > 0.3 > -0.3 > space.cosine(BLACK_WINS, pov="white")
 
 
 def test_features_of_the_starting_position_are_symmetric():
-    name, turn, opponent = Space.default().features(chess.STARTING_FEN)
+    name, turn, opponent = Space.beam().features(chess.STARTING_FEN)
     assert name == "exchange-states-16+king-mirror+threats"
     assert turn.dtype == np.uint16
     assert 32 <= len(turn) == len(opponent)
@@ -117,7 +117,7 @@ def test_features_of_the_starting_position_are_symmetric():
 
 
 def test_bad_positions_name_their_index(boards):
-    space = Space.default()
+    space = Space.beam()
     good = boards[:5000]
     no_kings = chess.Board.empty()
     for bad, kind, message in [
@@ -136,7 +136,7 @@ def test_bad_positions_name_their_index(boards):
 
 
 def test_impossible_boards_are_refused(impossible_boards):
-    space = Space.default()
+    space = Space.beam()
     for board, kind, message in impossible_boards:
         for compute in (space.embed, space.cosine, space.win_probability, space.features):
             with pytest.raises(kind, match=f"^{message}"):
@@ -150,7 +150,7 @@ def test_castling_rights_without_their_rook_do_not_count():
     board.remove_piece_at(chess.H1)
     board.set_piece_at(chess.G1, chess.Piece.from_symbol("R"))
     assert board.castling_rights
-    space = Space.default()
+    space = Space.beam()
     np.testing.assert_array_equal(space.embed(board), space.embed(board.fen()))
 
 
@@ -213,7 +213,7 @@ def test_a_calibration_checks_its_knots():
 
 
 def test_other_threads_run_while_positions_are_embedded(boards):
-    space = Space.default()
+    space = Space.beam()
     positions = [board.fen() for board in boards] * 20
     counted, done = [0], threading.Event()
 
@@ -234,28 +234,28 @@ def test_other_threads_run_while_positions_are_embedded(boards):
 
 
 def test_progress_counts_the_positions(boards, capfd):
-    space = Space.default()
+    space = Space.beam()
     np.testing.assert_array_equal(space.embed(boards, progress=True), space.embed(boards))
     assert "100%" in capfd.readouterr().err
 
 
 def test_weights_are_found_by_name_or_path(weights, tmp_path, monkeypatch):
-    for name in ("default", "selective"):
+    for name in ("beam", "selective"):
         assert repr(Space.from_pretrained(name)) == repr(getattr(Space, name)())
     mini = weights / "mini.safetensors"
     for path in (mini, str(mini)):
         assert repr(Space.from_pretrained(path)) == repr(Space(mini))
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "default").write_bytes(mini.read_bytes())
-    assert Space.from_pretrained("./default").architecture == "mini"
+    (tmp_path / "beam").write_bytes(mini.read_bytes())
+    assert Space.from_pretrained("./beam").architecture == "mini"
     with pytest.raises(
-        FileNotFoundError, match="'large'.*; weights with a name: default, selective"
+        FileNotFoundError, match="'large'.*; weights with a name: beam, selective"
     ):
         Space.from_pretrained("large")
 
 
 def test_a_space_is_a_transformer_of_scikit_learn(boards):
-    space, some = Space.default(), boards[:300]
+    space, some = Space.beam(), boards[:300]
     fens, pieces = [board.fen() for board in some], [len(board.piece_map()) for board in some]
     np.testing.assert_array_equal(space.transform(fens), space.embed(some))
     pipeline = make_pipeline(space, Ridge(alpha=1e-3))

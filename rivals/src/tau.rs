@@ -154,7 +154,7 @@ impl Subject {
     /// The name in results; that of Azimuth has the name of the weights file.
     pub fn name(self, weights: Option<&Path>) -> String {
         match self {
-            Self::Azimuth => format!("azimuth-{}", weights.map_or("default".to_owned(), stem)),
+            Self::Azimuth => format!("azimuth-{}", weights.map_or("beam".to_owned(), stem)),
             Self::Rival(rival) => name_of(&rival),
         }
     }

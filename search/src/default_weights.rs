@@ -11,7 +11,7 @@ use azimuth_network::weights::Weights;
 /// with the beam's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DefaultWeights {
-    /// The beam's weights, `default.safetensors`.
+    /// The beam's weights, `beam.safetensors`.
     Beam,
     /// The selective search's weights, `selective.safetensors`.
     Selective,
@@ -22,7 +22,7 @@ impl DefaultWeights {
     /// the source code.
     pub fn path(self) -> PathBuf {
         let name = match self {
-            Self::Beam => "weights/default.safetensors",
+            Self::Beam => "weights/beam.safetensors",
             Self::Selective => "weights/selective.safetensors",
         };
         let beside = current_exe().ok().and_then(|program| Some(program.parent()?.join(name)));

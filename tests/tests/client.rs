@@ -8,7 +8,7 @@ fn python_chess_drives_everything_that_it_knows() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let paths = [
         binary("azimuth")?,
-        root().join("weights/default.safetensors"),
+        root().join("weights/beam.safetensors"),
         root().join("syzygy"),
         folder.path().join("azimuth.log"),
     ];

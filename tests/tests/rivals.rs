@@ -225,9 +225,9 @@ fn tau_is_measured_on_each_file_with_an_interval() -> Result<()> {
     let arguments = ["tau", "azimuth", "--json", "--data", &files[0], &files[1]];
     let said = printed(run("azimuth-rivals", &arguments)?)?;
     let json: serde_json::Value = serde_json::from_str(said.lines().last().unwrap_or_default())?;
-    assert_eq!(json["rival"], "azimuth-default");
+    assert_eq!(json["rival"], "azimuth-beam");
     for (index, (data, expected)) in
-        [("depth-10", 0.686), ("human-depth-10", 0.564)].iter().enumerate()
+        [("depth-10", 0.680), ("human-depth-10", 0.596)].iter().enumerate()
     {
         let tau = &json["taus"][index];
         let number = |key: &str| tau[key].as_f64().unwrap_or(f64::NAN);

@@ -133,7 +133,7 @@ fn a_run_begins_where_another_ended() -> Result<()> {
 #[test]
 fn a_space_is_read_along_each_of_its_directions() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let shipped = root().join("weights/default.safetensors");
+    let shipped = root().join("weights/beam.safetensors");
     let before = Weights::read(&shipped)?;
     let (won, lost) = (&before.axis.white_mean, &before.axis.black_mean);
     let difference: Vec<f32> = won.iter().zip(lost).map(|(won, lost)| won - lost).collect();

@@ -313,7 +313,7 @@ fn plays_announced_mates(planner: &str, depth: u32) -> Result<()> {
 fn a_rating_and_a_skill_level_limit_the_depth_at_any_clock() -> Result<()> {
     let mut session = session()?;
     session.send("setoption name UCI_LimitStrength value true")?;
-    session.send("setoption name UCI_Elo value 1170")?;
+    session.send("setoption name UCI_Elo value 1354")?;
     let deepest = |lines: &[String]| -> Option<u32> {
         lines.iter().filter_map(|line| word_after(line, "depth")?.parse().ok()).max()
     };
@@ -326,7 +326,7 @@ fn a_rating_and_a_skill_level_limit_the_depth_at_any_clock() -> Result<()> {
     session.send("setoption name UCI_LimitStrength value false")?;
     session.send("setoption name Skill Level value 0")?;
     let lines = session.ask("go movetime 2000", "bestmove")?;
-    assert!([Some(2), Some(3)].contains(&deepest(&lines)), "{lines:?}");
+    assert!([Some(1), Some(2)].contains(&deepest(&lines)), "{lines:?}");
     let said = session.answer("setoption name Skill Level value 15", "info string")?;
     assert!(said.contains("3070 Elo in Stockfish; a limited strength ends at"), "{said}");
     session.end()
@@ -554,10 +554,10 @@ fn a_search_that_ends_before_its_depth_says_why() -> Result<()> {
     }
     assert_eq!(early(&mut session, "go depth 15 nodes 1")?, [""; 0]);
     session.send("setoption name UCI_LimitStrength value true")?;
-    session.send("setoption name UCI_Elo value 1671")?;
+    session.send("setoption name UCI_Elo value 1697")?;
     session.send("position startpos")?;
     let said = early(&mut session, "go depth 9")?;
-    assert_eq!(said, ["info string depth 6 of 9 reached: a limited strength searches no deeper"]);
+    assert_eq!(said, ["info string depth 4 of 9 reached: a limited strength searches no deeper"]);
     session.end()
 }
 
@@ -749,7 +749,7 @@ fn the_kind_of_search_chooses_the_planner_unless_the_user_does() -> Result<()> {
     session.send("setoption name WeightsFile value <embedded>")?;
     // The rating chooses the search, whatever `Planner` is.
     session.send("setoption name UCI_LimitStrength value true")?;
-    for (elo, selective) in [(1000, false), (1702, false), (1703, true), (2500, true)] {
+    for (elo, selective) in [(1000, false), (1737, false), (1738, true), (2500, true)] {
         session.send(&format!("setoption name UCI_Elo value {elo}"))?;
         for planner in ["auto", "beam", "selective"] {
             assert_eq!(is_selective(&mut session, planner, "go movetime 500")?, selective, "{elo}");

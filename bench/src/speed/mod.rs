@@ -28,9 +28,9 @@ use crate::device::{DeviceArguments, start_worker};
 /// On a CPU, set RAYON_NUM_THREADS=1 to measure a single core.
 #[derive(Args)]
 pub struct Speed {
-    /// Encoder: default (the default weights), mini, small or base (random parameters), or a
+    /// Encoder: beam (its default weights), mini, small or base (random parameters), or a
     /// weights file; may be repeated.
-    #[arg(long = "encoder", default_values_t = ["default".to_owned(), "mini".to_owned()])]
+    #[arg(long = "encoder", default_values_t = ["beam".to_owned(), "mini".to_owned()])]
     encoders: Vec<String>,
     /// Batch sizes in positions, separated by commas.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 16, 64, 256, 1024])]

@@ -24,16 +24,16 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// `default` for the default weights, `mini`, `small`, `base`, or the path of a weights file.
+    /// `beam` for its default weights, `mini`, `small`, `base`, or the path of a weights file.
     pub fn named(name: &str) -> Result<Self> {
         let transformer = |config| random(Architecture::Transformer(config));
         let weights = match name {
-            "default" => DefaultWeights::Beam.weights(),
+            "beam" => DefaultWeights::Beam.weights(),
             "mini" => transformer(TransformerConfig::mini()),
             "small" => transformer(TransformerConfig::small()),
             "base" => transformer(TransformerConfig::base()),
             path => Weights::read(Path::new(path))
-                .context("--encoder: not default, mini, small or base, so the path of a file"),
+                .context("--encoder: not beam, mini, small or base, so the path of a file"),
         }?;
         let name = weights.metadata.architecture.to_string();
         Ok(Self { name, weights: Arc::new(weights) })

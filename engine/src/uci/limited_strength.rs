@@ -15,35 +15,34 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::opening_book;
 
 /// Elo of the beam of width 3 without verification, its depth in plies, and the standard deviation
-/// of its noise, in logits. Measured with the default weights, on the scale of Stockfish 16's
-/// `UCI_Elo` at 50 ms a move, as are the levels of the selective search. The games are in
-/// `limited.pgn.zst`, `limited-beam.pgn.zst`, `limited-selective.pgn.zst` and, for the strongest
-/// level, `beam.pgn.zst` in `bench/results`.
+/// of its noise, in logits. Measured on the scale of Stockfish 16's `UCI_Elo` at 50 ms a move, as
+/// are the levels of the selective search. The games are in `limited-beam.pgn.zst`,
+/// `limited-selective.pgn.zst` and, for the strongest level, `beam.pgn.zst` in `bench/results`.
 const BEAM: [(f32, f32, f32); 8] = [
-    (544.0, 1.0, 0.25),
-    (763.0, 1.0, 0.1),
-    (1170.0, 2.0, 0.1),
-    (1370.0, 3.0, 0.1),
-    (1478.0, 4.0, 0.1),
-    (1604.0, 5.0, 0.1),
-    (1671.0, 6.0, 0.1),
-    (1801.0, 6.0, 0.05),
+    (571.0, 1.0, 0.6),
+    (734.0, 1.0, 0.4),
+    (843.0, 1.0, 0.25),
+    (998.0, 1.0, 0.1),
+    (1354.0, 2.0, 0.1),
+    (1560.0, 3.0, 0.1),
+    (1697.0, 4.0, 0.1),
+    (1804.0, 5.0, 0.1),
 ];
 
 /// Elo of the selective search, its number of nodes, and the standard deviation of its noise.
 const SELECTIVE: [(f32, u64, f32); 8] = [
-    (1451.0, 400, 0.35),
-    (1703.0, 700, 0.3),
-    (2007.0, 1200, 0.27),
-    (2249.0, 2000, 0.22),
-    (2541.0, 4000, 0.17),
-    (2735.0, 8000, 0.12),
-    (2906.0, 16_000, 0.06),
-    (2971.0, 21_000, 0.0),
+    (1501.0, 400, 0.35),
+    (1738.0, 700, 0.3),
+    (2021.0, 1200, 0.27),
+    (2258.0, 2000, 0.22),
+    (2546.0, 4000, 0.17),
+    (2740.0, 8000, 0.12),
+    (2913.0, 16_000, 0.06),
+    (2978.0, 21_000, 0.0),
 ];
 
 /// The beam plays at ratings below this one, the selective search at the others.
-const FIRST_SELECTIVE: u32 = 1703;
+const FIRST_SELECTIVE: u32 = 1738;
 
 /// From this rating on, a level wins with king and queen or king and rook against king, as people
 /// of that rating do: it knows the tables of three pieces.
@@ -267,7 +266,7 @@ mod tests {
             depths.sort_unstable();
             depths
         };
-        let [(one, ..), (other, ..)] = [BEAM[2], BEAM[3]];
+        let [(one, ..), (other, ..)] = [BEAM[4], BEAM[5]];
         let mixed = depths(((one + other) / 2.0) as u32);
         assert_eq!((mixed[0], mixed[60], mixed[140], mixed[199]), (2, 2, 3, 3));
         assert!(depths(BEAM[0].0 as u32).iter().all(|&depth| depth == 1));

@@ -63,7 +63,7 @@ fn embeddings_are_those_of_onnx_runtime() -> Result<()> {
 
 #[test]
 fn other_encoders_and_names_are_refused() -> Result<()> {
-    let sparse = text(&root().join("weights/default.safetensors"));
+    let sparse = text(&root().join("weights/beam.safetensors"));
     let mini = text(&root().join("weights/mini.safetensors"));
     for (weights, more, part) in [
         (&sparse, &["--out", "x.onnx"][..], "these weights are a sparse encoder"),

@@ -72,9 +72,9 @@ fn broken_files_are_refused() -> Result<()> {
         weights.parameters = Parameters::new(all);
         Ok(weights)
     };
-    replaced("hidden.bias", Tensor::zeros(31, DType::F32, &Device::Cpu)?)?.write(&path)?;
-    assert!(refusal(&path).contains("'hidden.bias' has shape [31], expected [32]"));
-    let nan = Tensor::full(f32::NAN, 32, &Device::Cpu)?;
+    replaced("hidden.bias", Tensor::zeros(255, DType::F32, &Device::Cpu)?)?.write(&path)?;
+    assert!(refusal(&path).contains("'hidden.bias' has shape [255], expected [256]"));
+    let nan = Tensor::full(f32::NAN, 256, &Device::Cpu)?;
     replaced("hidden.bias", nan)?.write(&path)?;
     assert!(refusal(&path).contains("'hidden.bias' holds a value that is not finite"));
 
@@ -83,7 +83,7 @@ fn broken_files_are_refused() -> Result<()> {
     nan.write(&path)?;
     assert!(refusal(&path).contains("a value of the axis is not finite"));
 
-    let integers = Tensor::zeros(32, DType::U8, &Device::Cpu)?;
+    let integers = Tensor::zeros(256, DType::U8, &Device::Cpu)?;
     replaced("hidden.bias", integers)?.write(&path)?;
     assert!(refusal(&path).contains("'hidden.bias' has dtype U8, expected F32, F16 or BF16"));
 
@@ -197,7 +197,7 @@ fn weights_that_ship_are_as_they_were_released() -> Result<()> {
         assert!(files > 1 && files == sums.len(), "{}", folder.display());
     }
     for (embedded, name) in
-        [(DefaultWeights::Beam, "default"), (DefaultWeights::Selective, "selective")]
+        [(DefaultWeights::Beam, "beam"), (DefaultWeights::Selective, "selective")]
     {
         let file = fs::read(root().join(format!("weights/{name}.safetensors")))?;
         assert!(embedded_weights::bytes(embedded) == file, "{name}");

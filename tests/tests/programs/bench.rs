@@ -224,7 +224,7 @@ fn speed_and_suites_are_written_as_json() -> Result<()> {
     let suites = measured(&["suite", &text(&suite), "--depth", "2"])?;
     assert_eq!(suites[0]["depths"][1]["solved"], 1);
     let rounds = ["--batch", "8", "--depth", "2", "--rounds", "1"];
-    let speed = measured(&[&["speed", "--encoder", "default"], &rounds[..]].concat())?;
+    let speed = measured(&[&["speed", "--encoder", "beam"], &rounds[..]].concat())?;
     let found = speed["encoders"][0]["positions_per_second"].as_f64().context("a number")?;
     assert!(found > 0.0 && speed["machine"]["limit"].as_f64().context("a number")? > 0.0);
     assert_eq!(speed["searches"][0]["depths"].as_array().context("a list")?.len(), 2);
