@@ -84,6 +84,18 @@ def load(page, text):
     loaded(page)
 
 
+# Pastes a text into an element.
+PASTE = """(target, text) => {
+    const clipboardData = new DataTransfer()
+    clipboardData.setData("text/plain", text)
+    target.dispatchEvent(new ClipboardEvent("paste", {clipboardData, bubbles: true}))
+}"""
+
+
+def paste(page, target, text):
+    page.locator(target).evaluate(PASTE, text)
+
+
 def loaded(page):
     expect(page.locator("#load")).not_to_have_attribute("aria-busy", "true")
 
@@ -342,8 +354,12 @@ def arrow_state(page):
 
 def variations(page):
     """A PGN with variations and script in it."""
-    load(page, PGN)
+    paste(page, "body", PGN)
     expect(moves(page)).to_have_count(20)
+    expect(page.locator("#tab-analyse")).to_have_attribute("aria-selected", "true")
+    # A text for a field stays there.
+    paste(page, "#move-input", FOOLS_MATE)
+    loaded(page)
     assert page.locator("#moves .variation").count() == 2
     assert page.inner_text("#opening") == ""
     for _ in range(2):
@@ -599,6 +615,18 @@ def language(page):
             violations = Axe().run(page)
             assert violations.violations_count == 0, f"{name} {tab}: {violations.generate_report()}"
     assert "Patzer" in page.inner_text("#counts thead")
+    # The person's name changes with the language, in the game and in a file.
+    page.click("#tab-play")
+    page.click("#begin")
+    type_move(page, "e4")
+    expect(page.locator("#player-bottom .name")).to_have_text("Sie")
+    page.select_option("#language", "en")
+    expect(page.locator("#player-bottom .name")).to_have_text("You")
+    load(page, f'[Black "Sie"]\n\n{FOOLS_MATE}')
+    expect(page.locator("#player-top .name")).to_have_text("You")
+    page.click("#tab-report")
+    page.click("#report-start")
+    expect(page.locator("#whose")).to_have_value("black")
     context = page.context.browser.new_context(locale="de-AT")
     other = context.new_page()
     other.goto(sys.argv[1])

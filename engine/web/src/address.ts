@@ -54,6 +54,8 @@ export function targetTo(node: TreeNode, game: number): Target {
 
 export class Address {
   private timer: number | null = null;
+  /** The last fragment that the page has followed or written. */
+  private known = location.hash;
 
   constructor(
     private readonly app: App,
@@ -66,6 +68,7 @@ export class Address {
 
   /** Goes where the fragment leads, if it leads anywhere. */
   follow(): void {
+    this.known = location.hash;
     const target = targetOf(location.hash);
     if (!target) return;
     const { recording } = this.app;
@@ -81,6 +84,8 @@ export class Address {
   private write(): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
+    // The address has a new fragment, and its event is still to come: it leads to a position.
+    if (location.hash !== this.known) return;
     const { recording, current } = this.app;
     const target = targetTo(current, recording?.shown ?? 0);
     const fragment = fragmentOf(target, recording?.count ?? 1);
@@ -88,5 +93,6 @@ export class Address {
     if (fragment === location.hash || (isStart && !location.hash)) return;
     // Replaced, so that the back button leads to the page before this one.
     history.replaceState(null, '', fragment);
+    this.known = fragment;
   }
 }

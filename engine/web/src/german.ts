@@ -72,7 +72,7 @@ export const german: Texts = {
   playLine: (line) => `${line} spielen`,
 
   load: 'Stellung oder Partie laden',
-  loadHint: 'FEN, EPD oder PGN hier einfügen.',
+  loadHint: 'FEN, EPD oder PGN hier oder irgendwo auf der Seite einfügen.',
   loadButton: 'Laden',
   openFile: 'Datei öffnen …',
   game: 'Partie',
@@ -276,5 +276,6 @@ export const german: Texts = {
     ['l', 'Analyse starten und anhalten'],
     ['Leertaste', 'den besten Zug spielen'],
     ['x', 'die Drohung zeigen'],
+    ['Strg + V', 'die Partie oder die Stellung in der Zwischenablage laden'],
   ],
 };

@@ -2,7 +2,7 @@
 
 import { ChildNode, makePgn, Node as PgnNode, type PgnNodeData } from 'chessops/pgn';
 import { INITIAL_FEN } from 'chessops/fen';
-import { texts } from './language.js';
+import { LANGUAGES, texts } from './language.js';
 import { openingOf } from './opening.js';
 import type { FileGames, GameText } from './protocol.js';
 import { rootOf, TreeNode } from './tree.js';
@@ -21,9 +21,14 @@ export async function gamesIn(text: Blob, name: string): Promise<FileGames> {
   return (await answer.json()) as FileGames;
 }
 
-/** The tags of a game, with its result. */
+/** The page's word for the person who plays, in each language. */
+const PERSONS = Object.values(LANGUAGES).map(({ you }) => you);
+
+/** The tags of a game, with its result. The person who played it has the name of the page's language. */
 export function tagsOf({ tags, result }: GameText): Tags {
-  return new Map(result ? [...tags, ['Result', result]] : tags);
+  const made: Tags = new Map(result ? [...tags, ['Result', result]] : tags);
+  for (const side of ['White', 'Black']) if (PERSONS.includes(made.get(side) ?? '')) made.set(side, texts.you);
+  return made;
 }
 
 /** A game as a tree. */

@@ -68,7 +68,7 @@ export const english = {
   playLine: (line: string) => `Play ${line}`,
 
   load: 'Load a position or a game',
-  loadHint: 'Paste FEN, EPD or PGN here.',
+  loadHint: 'Paste FEN, EPD or PGN here or anywhere on the page.',
   loadButton: 'Load',
   openFile: 'Open a file …',
   game: 'Game',
@@ -271,6 +271,7 @@ export const english = {
     ['l', 'start and stop the analysis'],
     ['Space', 'play the best move'],
     ['x', 'show the threat'],
+    ['Ctrl + V', 'load the game or the position in the clipboard'],
   ] as [string, string][],
 };
 

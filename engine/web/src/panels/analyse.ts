@@ -5,7 +5,7 @@ import type { Key } from '@lichess-org/chessground/types';
 import { makeFen } from 'chessops/fen';
 import type { App, Panel } from '../app.js';
 import type { Editing, Grab } from '../boardview.js';
-import { button, element, labelled, saveFile } from '../dom.js';
+import { button, byId, element, labelled, saveFile } from '../dom.js';
 import { texts } from '../language.js';
 import { lineButtons } from '../lines.js';
 import { gamesIn, LARGEST_FILE, tagsOf, titleOf, treeOf, writeGame } from '../pgn.js';
@@ -84,15 +84,8 @@ export class AnalysePanel implements Panel {
       { id: 'load' },
       element('summary', {}, texts.load),
       this.input,
-      element('div', { class: 'row' }, button(texts.loadButton, () => void this.load(new Blob([this.input.value]), 'pasted.pgn'), { id: 'load-button' }), file),
+      element('div', { class: 'row' }, button(texts.loadButton, () => this.loadText(this.input.value), { id: 'load-button' }), file),
       labelled('', this.games),
-      element(
-        'div',
-        { class: 'row' },
-        button(texts.copyFen, () => void this.copy(this.app.current.fen)),
-        button(texts.copyPgn, () => void this.copy(writeGame(this.app.tags, this.app.root))),
-        button(texts.savePgn, () => saveFile('game.pgn', 'application/x-chess-pgn', writeGame(this.app.tags, this.app.root))),
-      ),
       element(
         'div',
         { class: 'row' },
@@ -114,11 +107,22 @@ export class AnalysePanel implements Panel {
       this.tables.element,
       this.explorer.element,
       this.loading,
-      element('div', { class: 'row' }, this.setUp, this.threads.element, this.hash.element),
+      element(
+        'div',
+        { class: 'row' },
+        this.setUp,
+        button(texts.copyFen, () => void this.copy(this.app.current.fen), { id: 'copy-fen' }),
+        button(texts.copyPgn, () => void this.copy(writeGame(this.app.tags, this.app.root))),
+        button(texts.savePgn, () => saveFile('game.pgn', 'application/x-chess-pgn', writeGame(this.app.tags, this.app.root))),
+      ),
+      element('div', { class: 'row' }, this.threads.element, this.hash.element),
     );
     this.element = element('div', {}, this.analysis, this.editor.element);
     this.linesBox.id = 'lines';
     this.figures.id = 'figures';
+    document.addEventListener('paste', (event) => this.paste(event));
+    // The field has the text after the event.
+    this.input.addEventListener('paste', () => setTimeout(() => this.loadText(this.input.value)));
   }
 
   /** Offers the threads and the hash that the server allows. */
@@ -303,9 +307,22 @@ export class AnalysePanel implements Panel {
       await navigator.clipboard.writeText(text);
       this.say(texts.copied);
     } catch {
+      this.loading.open = true;
       this.input.value = text;
       this.input.select();
     }
+  }
+
+  /** Loads a text that is pasted anywhere but into a field. */
+  private paste({ target, clipboardData }: ClipboardEvent): void {
+    const text = clipboardData?.getData('text/plain') ?? '';
+    if (!text.trim() || (target instanceof Element && target.closest('input, textarea, dialog'))) return;
+    this.app.openTab('analyse');
+    this.loadText(text);
+  }
+
+  private loadText(text: string): void {
+    void this.load(new Blob([text]), 'pasted.pgn');
   }
 
   private async readFile(file: HTMLInputElement): Promise<void> {
@@ -411,6 +428,7 @@ export class AnalysePanel implements Panel {
     this.open();
     this.hideEditor();
     this.loading.open = !this.games.hidden;
+    if (!this.loading.open) byId('panels').scrollTop = byId('panel-side').scrollTop = 0;
     this.app.load(read.root, read.tags);
     if (fault) this.say(texts.cut(fault));
     else if (game.variation_fault) this.say(texts.variationCut(game.variation_fault));

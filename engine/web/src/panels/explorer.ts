@@ -35,7 +35,8 @@ export class ExplorerView {
     const { count, read } = explorer;
     if (this.drawn?.node === node && this.drawn.read === read) return;
     this.drawn = { node, read };
-    this.element.hidden = count === 0;
+    // The list of moves says all about a single game.
+    this.element.hidden = count < 2;
     const moves = explorer.moves(node.position);
     const rows = moves.map((played) => ({
       uci: played.uci,

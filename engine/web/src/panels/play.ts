@@ -487,6 +487,7 @@ export class PlayPanel implements Panel {
       number.value = slider.value;
       changed();
     });
+    number.addEventListener('click', () => number.select());
     number.addEventListener('change', () => {
       changed();
       number.value = slider.value = String(settings.elo ?? most);
