@@ -1,4 +1,4 @@
-// The messages of the WebSocket, as engine/src/serve/protocol.rs defines them, and the games that
+// The messages to and from the engine, as engine/src/serve/protocol.rs defines them, and the games that
 // engine/src/serve/games.rs reads.
 
 /** A game as engine/src/report/game.rs writes it. */
@@ -184,3 +184,6 @@ export type Task =
   | { name: 'tablebase' }
   | { name: 'space'; sample: boolean }
   | { name: 'report'; milliseconds: number };
+
+/** From the page. */
+export type Message = { type: 'run'; id: number; fen: string; moves: string[]; task: Task } | { type: 'stop' };
