@@ -20,7 +20,7 @@ export const german: Texts = {
 
   connection: {
     connecting: 'Verbindung zur Engine …',
-    loading: 'Die Engine wird geladen …',
+    loading: 'Lädt …',
     open: 'Verbunden',
     lost: 'Die Engine antwortet nicht. Neuer Versuch …',
     renewed: 'azimuth serve wurde neu gestartet. Öffnen Sie die neue Adresse, die es ausgibt.',

@@ -16,7 +16,7 @@ export const english = {
 
   connection: {
     connecting: 'Connecting to the engine …',
-    loading: 'Loading the engine …',
+    loading: 'Loading …',
     open: 'Connected',
     lost: 'The engine does not answer. Trying again …',
     renewed: 'azimuth serve was started again. Open the new address that it prints.',
