@@ -4,6 +4,7 @@ folder for screenshots."""
 
 import functools
 import http.server
+import pathlib
 import sys
 import threading
 import time
@@ -28,13 +29,25 @@ PROGRESS = """
 class Handler(http.server.SimpleHTTPRequestHandler):
     """Serves the folder below a path, and remembers what was asked for."""
 
-    asked = []
     PATH = "/some/folder/"
+    asked = []
+    # Functions that change files, by name.
+    edited = {}
 
     def do_GET(self):
-        self.asked.append(self.path.removeprefix(self.PATH))
-        self.path = self.path.replace(self.PATH, "/", 1)
-        super().do_GET()
+        name = self.path.removeprefix(self.PATH)
+        self.asked.append(name)
+        self.path = f"/{name}"
+        edit = self.edited.get(name)
+        if not edit:
+            super().do_GET()
+            return
+        path = pathlib.Path(self.translate_path(self.path))
+        text = edit((path / "index.html" if path.is_dir() else path).read_bytes())
+        self.send_response(200)
+        self.send_header("Content-Type", self.guess_type(name or "index.html"))
+        self.end_headers()
+        self.wfile.write(text)
 
     def log_message(self, *_):
         pass
@@ -144,6 +157,34 @@ def network(browser, host, folder):
     page.click("#network button")
     expect(page.locator("#network")).to_contain_text("small network")
     assert not said, said
+    context.close()
+
+
+def update(browser, host, folder):
+    """A new version takes the place of the old one once no page is open, and does not fetch the weights again."""
+    context = browser.new_context(locale="en-US")
+    page = context.new_page()
+    page.goto(host.address)
+    page.wait_for_selector("body[data-connection='open']")
+    page.evaluate("navigator.serviceWorker.ready.then(() => null)")
+    Handler.edited = {
+        "sw.js": lambda text: text.replace(b"const VERSION = '", b"const VERSION = 'new-"),
+        "": lambda text: text.replace(b"<h1>Azimuth", b"<h1>New"),
+    }
+    page.reload()
+    expect(page.locator("h1")).to_have_text("Azimuth")
+    page.evaluate("""async () => {
+        const registration = await navigator.serviceWorker.ready
+        await registration.update()
+        while (!registration.waiting) await new Promise(resolve => setTimeout(resolve, 50))
+    }""")
+    page.close()
+    page = context.new_page()
+    wait_until(page, lambda: page.goto(host.address) and page.inner_text("h1") == "New", "the new version")
+    page.wait_for_selector("body[data-connection='open']")
+    names = page.evaluate("caches.keys()")
+    assert len(names) == 2, names
+    assert len([asked for asked in Handler.asked if asked.startswith("weights/")]) == 1, Handler.asked
     context.close()
 
 
