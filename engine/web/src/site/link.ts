@@ -1,6 +1,7 @@
 // The engine in a worker of the page, in place of the server.
 
 import type { Connection, Link } from '../engine.js';
+import { texts } from '../language.js';
 import type { FileGames, Message, ServerEvent } from '../protocol.js';
 import { keep, kept } from '../storage.js';
 import { module, weights } from './files.js';
@@ -147,7 +148,7 @@ export async function gamesIn(text: Blob, name: string): Promise<FileGames> {
   return new Promise((resolve, reject) => {
     const worker = hire((answer) => {
       if (answer.type === 'sent') resolve(JSON.parse(answer.message) as FileGames);
-      else if (answer.type === 'failed') reject(new Error(answer.message));
+      else reject(new Error(answer.type === 'failed' ? answer.message : texts.noAnswer));
       worker.end();
     });
     worker.order({ type: 'games', module: compiled, name, file: new Uint8Array(file) });
