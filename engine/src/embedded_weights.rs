@@ -1,22 +1,56 @@
-//! The weights that are embedded in the program.
+//! The weights that are embedded in the program. In WebAssembly, the page gives them.
 
 use anyhow::{Context, Result};
 use azimuth_network::weights::Weights;
 use azimuth_search::DefaultWeights;
 
-// Statics, because inlined functions would duplicate the data in every program.
-static BEAM: &[u8] = include_bytes!("../../weights/beam.safetensors");
-static SELECTIVE: &[u8] = include_bytes!("../../weights/selective.safetensors");
+#[cfg(not(target_family = "wasm"))]
+pub use embedded::{bytes, read};
+#[cfg(target_family = "wasm")]
+pub use given::{give, read};
 
-/// The bytes of a weights file.
-pub fn bytes(which: DefaultWeights) -> &'static [u8] {
-    match which {
-        DefaultWeights::Beam => BEAM,
-        DefaultWeights::Selective => SELECTIVE,
+#[cfg(not(target_family = "wasm"))]
+mod embedded {
+    use super::*;
+
+    // Statics, because inlined functions would duplicate the data in every program.
+    static BEAM: &[u8] = include_bytes!("../../weights/beam.safetensors");
+    static SELECTIVE: &[u8] = include_bytes!("../../weights/selective.safetensors");
+
+    /// The bytes of a weights file.
+    pub fn bytes(which: DefaultWeights) -> &'static [u8] {
+        match which {
+            DefaultWeights::Beam => BEAM,
+            DefaultWeights::Selective => SELECTIVE,
+        }
+    }
+
+    /// Reads embedded weights.
+    pub fn read(which: DefaultWeights) -> Result<Weights> {
+        Weights::from_bytes(bytes(which)).with_context(|| format!("embedded weights ({which:?})"))
     }
 }
 
-/// Reads embedded weights.
-pub fn read(which: DefaultWeights) -> Result<Weights> {
-    Weights::from_bytes(bytes(which)).with_context(|| format!("embedded weights ({which:?})"))
+#[cfg(target_family = "wasm")]
+mod given {
+    use std::collections::BTreeMap;
+    use std::sync::{Mutex, PoisonError};
+
+    use super::*;
+
+    static WEIGHTS: Mutex<BTreeMap<DefaultWeights, Weights>> = Mutex::new(BTreeMap::new());
+
+    /// Takes the bytes of a weights file. Fails if they are none.
+    pub fn give(which: DefaultWeights, bytes: &[u8]) -> Result<()> {
+        let weights = Weights::from_bytes(bytes).with_context(|| format!("weights ({which:?})"))?;
+        WEIGHTS.lock().unwrap_or_else(PoisonError::into_inner).insert(which, weights);
+        Ok(())
+    }
+
+    /// The weights; the selective search takes the beam's until it is given its own.
+    pub fn read(which: DefaultWeights) -> Result<Weights> {
+        let given = WEIGHTS.lock().unwrap_or_else(PoisonError::into_inner);
+        let weights = given.get(&which).or_else(|| given.get(&DefaultWeights::Beam));
+        weights.cloned().context("the page has given no weights")
+    }
 }

@@ -4,15 +4,24 @@
 //! `report` turns games into HTML pages, and `serve` shows a board in the browser. The search is
 //! that of `azimuth-search`.
 
+// WebAssembly has the page and UCI, and no other commands.
+#![cfg_attr(target_family = "wasm", allow(dead_code, unused_imports))]
+
 mod board_page;
 mod embedded_tables;
 pub mod embedded_weights;
 mod explain;
 mod map;
 mod opening_book;
+#[cfg(not(target_family = "wasm"))]
 mod play;
+#[cfg(not(target_family = "wasm"))]
 pub mod program;
 mod report;
+#[cfg(not(target_family = "wasm"))]
 mod serve;
 mod session;
+mod tasks;
 pub mod uci;
+#[cfg(target_family = "wasm")]
+mod wasm;

@@ -101,7 +101,7 @@ fn split_genfens(
 
 /// Parses the command line. `--version` also prints the facts about the build.
 fn parse(command_line: impl IntoIterator<Item = OsString>) -> Arguments {
-    let version = [&[env!("CARGO_PKG_VERSION").to_owned()][..], &build_facts()].concat();
+    let version = [&[env!("CARGO_PKG_VERSION").to_owned()][..], &uci::build_facts()].concat();
     // The command line is parsed once, so this leak is bounded.
     let version: &'static str = version.join("\n").leak();
     let matches = Arguments::command().long_version(version).get_matches_from(command_line);
@@ -135,20 +135,4 @@ fn run_task(task: Option<Task>) -> Result<()> {
         Some(Task::Manual(manual)) => manual.run(Arguments::command())?,
     }
     Ok(())
-}
-
-/// Lines with the commit (if known), the compiler, the target, and the instruction set that the
-/// encoder uses.
-pub(crate) fn build_facts() -> Vec<String> {
-    let commit = option_env!("AZIMUTH_COMMIT").map(|commit| format!("Commit: {commit}"));
-    let kernels = match Kernels::chosen() {
-        Ok(kernels) => kernels.to_string(),
-        Err(error) => format!("{error:#}"),
-    };
-    let facts = [
-        format!("Compiler: {}", env!("AZIMUTH_COMPILER")),
-        format!("Target: {}", env!("AZIMUTH_TARGET")),
-        format!("Instruction set: {kernels}"),
-    ];
-    commit.into_iter().chain(facts).collect()
 }

@@ -4,7 +4,7 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use azimuth_chess::position::{Position, repetition_key};
 use cozy_chess::{Board, Move};
@@ -13,6 +13,7 @@ use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 
+use crate::host::{self, Instant};
 use crate::planner::{CurrentMove, Report};
 use crate::tablebase::Tablebases;
 
@@ -38,6 +39,9 @@ impl StopSwitch {
 
     /// Whether the searches have to stop.
     pub fn is_stopped(&self) -> bool {
+        if host::asks_to_stop() {
+            self.stop();
+        }
         self.0.load(Ordering::Relaxed)
     }
 }

@@ -28,6 +28,7 @@ mod control;
 mod default_weights;
 pub mod encoder;
 mod explanation;
+pub mod host;
 pub mod inference;
 mod iterative_deepening;
 mod large_memory;

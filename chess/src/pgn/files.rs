@@ -9,6 +9,7 @@ use bzip2::read::MultiBzDecoder;
 use flate2::read::MultiGzDecoder;
 
 /// Log2 of the largest window that a compressed file may request: 128 MB, as with `zstd --long`.
+#[cfg(not(target_family = "wasm"))]
 const WINDOW_LOG: u32 = 27;
 
 /// Bytes that are read at once.
@@ -55,6 +56,12 @@ pub fn decompressed(
 ) -> io::Result<Box<dyn BufRead + Send>> {
     match compression(path) {
         None => in_utf8(bytes),
+        #[cfg(target_family = "wasm")]
+        Some("zst") => {
+            let unsupported = "zstd is not supported here; decompress the file first";
+            Err(io::Error::new(ErrorKind::Unsupported, unsupported))
+        }
+        #[cfg(not(target_family = "wasm"))]
         Some("zst") => {
             let mut decoder = zstd::Decoder::new(bytes)?;
             decoder.window_log_max(WINDOW_LOG)?;

@@ -1,12 +1,14 @@
 //! `azimuth report`: analyses games move by move and writes a self-contained HTML page.
 
 mod analysis;
+#[cfg(not(target_family = "wasm"))]
 mod command;
 mod game;
 mod journal;
 mod page;
 
 pub use analysis::{Analyst, Judged, Stop};
+#[cfg(not(target_family = "wasm"))]
 pub use command::ReportCommand;
 pub use game::{Game, LONGEST_GAME};
 

@@ -14,8 +14,9 @@ use azimuth_search::inference::{Backend, ModelSource};
 use clap::Args;
 
 use super::gate::Gate;
-use super::queue::{Allowance, Models, Queue, Seat};
+use super::queue::Queue;
 use super::server::{Shared, serve};
+use crate::tasks::{Allowance, Models, Seat};
 
 /// The port to try first. A browser stores a game by the page's address and port.
 const USUAL_PORT: u16 = 8064;

@@ -11,10 +11,10 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-use super::protocol::{Answer, Event, Message, Request};
+use super::running;
 use super::server::Shared;
-use super::tasks;
-use crate::uci::WEAKEST_TO_STRONGEST;
+use crate::tasks;
+use crate::tasks::protocol::{Answer, Event, Message, Request};
 
 /// Largest message of a page, in bytes: a game of 2000 half-moves fits.
 pub const LARGEST_MESSAGE: usize = 64 << 10;
@@ -43,20 +43,13 @@ struct Work {
 /// Answers a page until it goes away or the server ends.
 pub async fn converse(mut socket: WebSocket, page: u64, shared: &Arc<Shared>) {
     let (fill, mut events) = mpsc::channel(WAITING_EVENTS);
-    let (least, most) = WEAKEST_TO_STRONGEST.into_inner();
-    let allowance = &shared.allowance;
-    let welcome = Event::Welcome {
-        version: env!("CARGO_PKG_VERSION"),
-        elo: [least, most],
-        threads: [allowance.usual.threads, allowance.most.threads],
-        hash: [allowance.usual.hash_mb, allowance.most.hash_mb],
-    };
     let mut work: Option<Work> = None;
     let mut next: Option<Request> = None;
     let (mut heard, mut faults) = (Instant::now(), 0);
     let mut pings = interval(PING);
     pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut alive = send(&mut socket, &Answer { id: None, event: welcome }).await;
+    let mut alive =
+        send(&mut socket, &Answer { id: None, event: Event::welcome(&shared.allowance) }).await;
     while alive {
         tokio::select! {
             frame = socket.recv() => {
@@ -104,7 +97,7 @@ pub async fn converse(mut socket: WebSocket, page: u64, shared: &Arc<Shared>) {
             && let Some(request) = next.take()
         {
             let outlet = Outlet::new(request.id, fill.clone());
-            let running = tasks::run(request, page, shared.queue.clone(), outlet.clone());
+            let running = running::run(request, page, shared.queue.clone(), outlet.clone());
             work = Some(Work { outlet, task: tokio::spawn(running) });
         }
     }
@@ -172,20 +165,23 @@ impl Outlet {
         self.stopped.notify_one();
     }
 
-    /// Sends an event if there is room for it, otherwise drops it: for events that the next one of
-    /// the same kind replaces.
-    pub fn show(&self, event: Event) {
+    /// Sends an event, and waits until there is room for it, on the server's own thread.
+    pub async fn send_soon(&self, event: Event) {
+        let _ = self.answers.send(self.answer(event)).await;
+    }
+}
+
+impl tasks::Outlet for Outlet {
+    fn show(&self, event: Event) {
         // The next event replaces this one, and a page that is gone needs none.
         let _ = self.answers.try_send(self.answer(event));
     }
 
-    /// Sends an event, and waits until there is room for it. For the threads of searches.
-    pub fn send(&self, event: Event) {
+    fn send(&self, event: Event) {
         let _ = self.answers.blocking_send(self.answer(event));
     }
 
-    /// The same for the server's own thread.
-    pub async fn send_soon(&self, event: Event) {
-        let _ = self.answers.send(self.answer(event)).await;
+    fn switch(&self) -> &StopSwitch {
+        &self.switch
     }
 }

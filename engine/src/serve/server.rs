@@ -23,11 +23,12 @@ use tokio::task::spawn_blocking;
 use tower_http::compression::CompressionLayer;
 
 use super::connection::{LARGEST_MESSAGE, converse};
-use super::games::{LARGEST_TEXT, read_games};
 use super::gate::Gate;
 use super::listener::BoundedListener;
-use super::queue::{Allowance, Queue, Seat};
+use super::queue::Queue;
 use crate::board_page::{PAGE_SCRIPT, PAGE_STYLE};
+use crate::tasks::games::{LARGEST_TEXT, read_games};
+use crate::tasks::{Allowance, Seat};
 
 /// Most pages at a time.
 const MOST_PAGES: usize = 200;

@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use azimuth_chess::bench_positions::BENCH_POSITIONS;
 use azimuth_chess::position::Position;
+use azimuth_search::host::Instant;
 use azimuth_search::inference::{ModelSource, Worker};
 use azimuth_search::names::name_of;
 use azimuth_search::{

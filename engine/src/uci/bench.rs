@@ -5,12 +5,12 @@
 use std::fmt::{Display, Formatter};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::bench_positions::BENCH_POSITIONS;
 use azimuth_chess::position::{Position, split_operations};
 use azimuth_chess::text::shortened;
+use azimuth_search::host::Instant;
 use azimuth_search::{BeamSettings, Control, Limits, Planner, Resources};
 
 use super::command::{BenchPositions, BenchSearches, BenchTask};

@@ -8,6 +8,7 @@ use anyhow::{Context, Error, Result, bail, ensure};
 use azimuth_chess::board_diagram::board_diagram;
 use azimuth_chess::position::{Position, uci_move};
 use azimuth_chess::san::parse_move;
+use azimuth_search::encoder::sparse::Kernels;
 use azimuth_search::inference::device_name;
 use azimuth_search::{DefaultWeights, Explanation, Limits, Planner, TimeLimit, Value};
 
@@ -19,7 +20,7 @@ use super::output::Output;
 use super::perft::RunningPerft;
 use super::running_search::{Answer, Finished, HeldAnswer, Running, RunningSearch, any_move};
 use super::time_management::{self, NodeClock, paced};
-use crate::{embedded_weights, program};
+use crate::embedded_weights;
 
 /// An engine with planners and options, which [`Engine`] drives by UCI. A method that fails changes
 /// nothing.
@@ -176,7 +177,7 @@ impl Engine {
             }
             Command::Compiler => {
                 self.output.say(&self.program.name());
-                program::build_facts().iter().for_each(|line| self.output.say(line));
+                build_facts().iter().for_each(|line| self.output.say(line));
             }
             Command::Help => {
                 let (name, command) = (self.program.name(), self.program.command());
@@ -423,4 +424,20 @@ pub fn greeting() -> Result<String> {
     let (device, _) = model.backend.open(model.precision, architecture, |_| ())?;
     let (version, device) = (env!("CARGO_PKG_VERSION"), device_name(&device));
     Ok(format!("Azimuth {version}, encoder {architecture} on {device}. UCI; type help or quit"))
+}
+
+/// Lines with the commit (if known), the compiler, the target, and the instruction set that the
+/// encoder uses.
+pub fn build_facts() -> Vec<String> {
+    let commit = option_env!("AZIMUTH_COMMIT").map(|commit| format!("Commit: {commit}"));
+    let kernels = match Kernels::chosen() {
+        Ok(kernels) => kernels.to_string(),
+        Err(error) => format!("{error:#}"),
+    };
+    let facts = [
+        format!("Compiler: {}", env!("AZIMUTH_COMPILER")),
+        format!("Target: {}", env!("AZIMUTH_TARGET")),
+        format!("Instruction set: {kernels}"),
+    ];
+    commit.into_iter().chain(facts).collect()
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
 
 use anyhow::{Context, Result};
 use azimuth_chess::position::{Position, board_after, legal_moves, uci_move};
+use azimuth_search::host::Thread;
 use cozy_chess::Board;
 
 use super::output::Output;
@@ -19,7 +19,7 @@ pub struct RunningPerft {
     stop: Arc<AtomicBool>,
     /// Set before the last line is printed, because the next command may follow that line at once.
     answered: Arc<AtomicBool>,
-    thread: JoinHandle<()>,
+    thread: Thread<()>,
 }
 
 impl RunningPerft {
@@ -36,8 +36,8 @@ impl RunningPerft {
                 None => output.inform("go perft: stopped"),
             }
         };
-        let thread = thread::Builder::new().name("perft".to_owned()).spawn(count);
-        Ok(Self { stop, answered, thread: thread.context("cannot start the perft thread")? })
+        let thread = Thread::start("perft", count).context("cannot start the perft thread")?;
+        Ok(Self { stop, answered, thread })
     }
 
     pub fn stop(&self) {

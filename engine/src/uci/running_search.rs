@@ -4,11 +4,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use azimuth_chess::position::{Position, legal_moves, uci_move};
+use azimuth_search::host::Thread;
 use azimuth_search::{
     Control, CurrentMove, Limits, Planner, Report, Signal, TimeLimit, WdlModel, find_mate,
 };
@@ -61,7 +61,7 @@ pub struct RunningSearch {
     /// Set before the best move is printed, because the next command may follow it at once.
     answered: Arc<AtomicBool>,
     stopped: bool,
-    thread: JoinHandle<Finished>,
+    thread: Thread<Finished>,
 }
 
 /// The state after a search.
@@ -101,10 +101,8 @@ impl RunningSearch {
         });
         let answered = Arc::new(AtomicBool::new(false));
         let answering = answered.clone();
-        let thread = thread::Builder::new()
-            .name("search".to_owned())
-            .spawn(move || answer.search_and_print(planner, &mut control, &answering))
-            .context("cannot start the search thread")?;
+        let search = move || answer.search_and_print(planner, &mut control, &answering);
+        let thread = Thread::start("search", search).context("cannot start the search thread")?;
         Ok(Self { signals, answered, stopped: false, thread })
     }
 

@@ -1,5 +1,6 @@
 // The page: puts the parts together.
 
+import { link } from '#link';
 import { INITIAL_FEN } from 'chessops/fen';
 import type { Color } from 'chessops/types';
 import { Address } from './address.js';
@@ -37,6 +38,7 @@ const announce = (text: string) => {
 const recording = recordingHere();
 
 const engine = new Engine(
+  link,
   (state) => {
     byId('connection').textContent = state === 'open' ? '' : texts.connection[state];
     document.body.dataset['connection'] = state;

@@ -4,22 +4,13 @@ import { ChildNode, makePgn, Node as PgnNode, type PgnNodeData } from 'chessops/
 import { INITIAL_FEN } from 'chessops/fen';
 import { LANGUAGES, texts } from './language.js';
 import { openingOf } from './opening.js';
-import type { FileGames, GameText } from './protocol.js';
+import type { GameText } from './protocol.js';
 import { rootOf, TreeNode } from './tree.js';
 
 /** Largest file that the engine reads, in bytes. */
 export const LARGEST_FILE = 5_000_000;
 
 export type Tags = Map<string, string>;
-
-/** The games that the engine reads in a text or a file. */
-export async function gamesIn(text: Blob, name: string): Promise<FileGames> {
-  const answer = await fetch(`games/${encodeURIComponent(name)}`, { method: 'POST', body: text }).catch(() => {
-    throw new Error(texts.noAnswer);
-  });
-  if (!answer.ok) throw new Error((await answer.text()).trim());
-  return (await answer.json()) as FileGames;
-}
 
 /** The page's word for the person who plays, in each language. */
 const PERSONS = Object.values(LANGUAGES).map(({ you }) => you);

@@ -1,5 +1,5 @@
-// The messages of the WebSocket, as engine/src/serve/protocol.rs defines them, and the games that
-// engine/src/serve/games.rs reads.
+// The messages to and from the engine, as engine/src/tasks/protocol.rs defines them, and the games that
+// engine/src/tasks/games.rs reads.
 
 /** A game as engine/src/report/game.rs writes it. */
 export interface GameText {
@@ -184,3 +184,6 @@ export type Task =
   | { name: 'tablebase' }
   | { name: 'space'; sample: boolean }
   | { name: 'report'; milliseconds: number };
+
+/** From the page. */
+export type Message = { type: 'run'; id: number; fen: string; moves: string[]; task: Task } | { type: 'stop' };

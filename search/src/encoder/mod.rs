@@ -57,6 +57,11 @@ pub fn build(weights: &Weights, device: &Device, dtype: DType) -> Result<Box<dyn
     let (parameters, axis) = (&weights.parameters, &weights.axis);
     Ok(match &weights.metadata.architecture {
         Architecture::Sparse(config) => Box::new(QuantisedEncoder::new(config, parameters, axis)?),
+        #[cfg(target_family = "wasm")]
+        architecture @ Architecture::Transformer(_) => {
+            anyhow::bail!("WebAssembly runs sparse encoders only, and these are {architecture}")
+        }
+        #[cfg(not(target_family = "wasm"))]
         Architecture::Transformer(config) => match device {
             #[cfg(feature = "cuda")]
             Device::Cuda(_) => {

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use azimuth_network::weights::Weights;
@@ -25,6 +25,7 @@ use super::device_check::{Checked, checked};
 use super::evaluate::{Evaluate, EvaluateAttributes, EvaluateOne, OneByOne};
 use super::evaluator::PositionKey;
 use crate::encoder::{self, Attributes, Encoder};
+use crate::host::Instant;
 use crate::model::Model;
 use crate::space::Space;
 

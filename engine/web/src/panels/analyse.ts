@@ -3,12 +3,13 @@
 import type { DrawShape } from '@lichess-org/chessground/draw';
 import type { Key } from '@lichess-org/chessground/types';
 import { makeFen } from 'chessops/fen';
+import { gamesIn } from '#link';
 import type { App, Panel } from '../app.js';
 import type { Editing, Grab } from '../boardview.js';
 import { button, byId, element, labelled, saveFile } from '../dom.js';
 import { texts } from '../language.js';
 import { lineButtons } from '../lines.js';
-import { gamesIn, LARGEST_FILE, tagsOf, titleOf, treeOf, writeGame } from '../pgn.js';
+import { LARGEST_FILE, tagsOf, titleOf, treeOf, writeGame } from '../pgn.js';
 import type { FileGame, Info, Task, TaskEvent, Welcome } from '../protocol.js';
 import { expectedScore, scoreText, short, wdlText, whiteShare, whiteWdl } from '../score.js';
 import { SizeChoice } from '../size.js';

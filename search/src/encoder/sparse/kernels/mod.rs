@@ -8,6 +8,8 @@ mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
+#[cfg(target_feature = "simd128")]
+mod simd128;
 #[cfg(test)]
 mod tests;
 
@@ -36,6 +38,9 @@ pub enum Kernels {
     /// NEON.
     #[cfg(target_arch = "aarch64")]
     Neon,
+    /// SIMD of WebAssembly.
+    #[cfg(target_feature = "simd128")]
+    Simd128,
     /// Plain Rust.
     Portable,
 }
@@ -60,6 +65,8 @@ impl Kernels {
         if std::arch::is_aarch64_feature_detected!("neon") {
             kernels.push(Self::Neon);
         }
+        #[cfg(target_feature = "simd128")]
+        kernels.push(Self::Simd128);
         kernels.push(Self::Portable);
         kernels
     }
@@ -90,6 +97,9 @@ impl Kernels {
             #[cfg(target_arch = "aarch64")]
             // SAFETY: as above.
             Self::Neon => unsafe { neon::activate(&change, sum, activations) },
+            #[cfg(target_feature = "simd128")]
+            // SAFETY: as above.
+            Self::Simd128 => unsafe { simd128::activate(&change, sum, activations) },
             Self::Portable => portable::activate(&change, sum, activations),
         }
     }
@@ -106,6 +116,8 @@ impl Kernels {
             #[cfg(target_arch = "aarch64")]
             // SAFETY: as in `activate`.
             Self::Neon => unsafe { neon::differing(before, now) },
+            #[cfg(target_feature = "simd128")]
+            Self::Simd128 => simd128::differing(before, now),
             Self::Portable => portable::differing(before, now),
         }
     }
@@ -125,6 +137,9 @@ impl Kernels {
             #[cfg(target_arch = "aarch64")]
             // SAFETY: as in `activate`.
             Self::Neon => unsafe { neon::multiply(hidden, activations) },
+            #[cfg(target_feature = "simd128")]
+            // SAFETY: as in `activate`.
+            Self::Simd128 => unsafe { simd128::multiply(hidden, activations) },
             Self::Portable => portable::multiply(hidden, activations),
         }
     }
@@ -165,6 +180,8 @@ impl Display for Kernels {
             Self::Avx2 => "avx2",
             #[cfg(target_arch = "aarch64")]
             Self::Neon => "neon",
+            #[cfg(target_feature = "simd128")]
+            Self::Simd128 => "simd128",
             Self::Portable => "portable",
         })
     }

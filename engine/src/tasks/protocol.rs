@@ -1,7 +1,7 @@
-//! The messages between a page and the server: JSON objects, one for each text message of the
-//! WebSocket.
+//! The messages between a page and the engine: JSON objects, one for each text message of the
+//! WebSocket, or for each call in WebAssembly.
 //!
-//! A page sends `run` with a task. The server answers with events that carry the same `id`, the
+//! A page sends `run` with a task. The engine answers with events that carry the same `id`, the
 //! last of which is `ended` or `error`. A new `run`, and `stop`, end the page's previous task.
 //! Scores are those of the side to move, as in UCI; moves are in UCI notation, castling in Chess960
 //! as the king's move to the rook.
@@ -10,9 +10,11 @@ use std::num::NonZero;
 
 use serde::{Deserialize, Serialize};
 
+use super::Allowance;
 use crate::explain::{Document, ScoreJson};
 use crate::map::{MapWeights, Neighbours, Sampled};
 use crate::report::Judged;
+use crate::uci::WEAKEST_TO_STRONGEST;
 
 /// From the page.
 #[derive(Debug, Deserialize)]
@@ -182,6 +184,20 @@ pub enum Event {
         /// One line.
         message: String,
     },
+}
+
+impl Event {
+    /// The welcome of an engine whose searches get the resources of `allowance`.
+    pub fn welcome(allowance: &Allowance) -> Self {
+        let Allowance { usual, most } = allowance;
+        let (least, strongest) = WEAKEST_TO_STRONGEST.into_inner();
+        Self::Welcome {
+            version: env!("CARGO_PKG_VERSION"),
+            elo: [least, strongest],
+            threads: [usual.threads, most.threads],
+            hash: [usual.hash_mb, most.hash_mb],
+        }
+    }
 }
 
 /// Why a task ended.

@@ -1,111 +1,54 @@
-//! The tasks of [`super::protocol`]. A task waits for a seat, runs on a thread that may block, and
-//! ends when its time is over or another page has waited long enough.
+//! The tasks of the page's [`protocol`], on the planner of a [`Seat`]. `serve` runs them behind a
+//! web server, and WebAssembly inside the page.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+pub mod games;
+pub mod protocol;
+mod seat;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
 use azimuth_chess::position::{
     Position, board_after, castles_as_in_chess960, legal_moves, uci_move,
 };
 use azimuth_chess::san::{parse_move, san_of_move};
 use azimuth_chess::text::shortened;
+use azimuth_search::host::Instant;
 use azimuth_search::{
     BeamSettings, Control, DefaultWeights, ExplainedMove, Limits, PlannerKind, Report, Resources,
-    TimeLimit, WdlModel,
+    StopSwitch, TimeLimit, WdlModel,
 };
 use cozy_chess::{Board, Color};
-use tokio::task::spawn_blocking;
-use tokio::time::{MissedTickBehavior, interval};
-
-use super::connection::Outlet;
-use super::protocol::{
-    Branch, Candidate, Dropped, Event, Info, Line, PlayTime, Reason, Request, Space, TableMove,
-    Task, Tree,
+use protocol::{
+    Branch, Candidate, Dropped, Event, Info, Line, PlayTime, Request, Space, TableMove, Task, Tree,
 };
-use super::queue::{Queue, Role, Seat};
+use seat::Role;
+pub use seat::{Allowance, Models, Seat};
+
 use crate::explain::{self, Study, document, line, score};
 use crate::report::{Analyst, Judged, LONGEST_GAME, Stop, expected_score};
 use crate::uci::{Go, Level, WEAKEST_TO_STRONGEST, budget, time_for_choice};
 
-/// Runs a task to its end. `page` is the page's number.
-pub async fn run(request: Request, page: u64, queue: Arc<Queue<Seat>>, outlet: Outlet) {
-    let event = match run_on_seat(request, page, queue, &outlet).await {
-        Ok(reason) => Event::Ended { reason },
-        Err(error) => Event::Error { message: format!("{error:#}") },
-    };
-    outlet.send_soon(event).await;
+/// The way of a task's events to the page.
+pub trait Outlet {
+    /// Sends an event, or drops it if the page is slow: for events that the next one of the same
+    /// kind replaces.
+    fn show(&self, event: Event);
+
+    /// Sends an event, and waits while the page is slow.
+    fn send(&self, event: Event);
+
+    /// Stops the task's searches.
+    fn switch(&self) -> &StopSwitch;
 }
 
-/// Longest time of a task, except of a report: the number of its positions limits its time.
-const LONGEST_TASK: Duration = Duration::from_secs(600);
-
-/// A task ends after this time if a page waits.
-const TURN: Duration = Duration::from_secs(15);
-
-/// How often the times are checked.
-const TICK: Duration = Duration::from_millis(250);
-
-async fn run_on_seat(
-    request: Request,
-    page: u64,
-    queue: Arc<Queue<Seat>>,
-    outlet: &Outlet,
-) -> Result<Reason> {
-    let longest = match request.task {
-        Task::Report { .. } => Duration::MAX,
-        _ => LONGEST_TASK,
-    };
-    let line = PlayedLine::of(&request)?;
-    let mut ticket = queue.enter();
-    let seat = tokio::select! {
-        () = outlet.stopped.notified() => return Ok(Reason::Stopped),
-        seat = ticket.wait(|place| outlet.show(Event::Queued { place })) => seat,
-    };
-    let mut seat = seat.context("the server ends")?;
-    let working = outlet.clone();
-    let mut work = spawn_blocking(move || {
-        working.send(Event::Begun);
-        // Unwind safety: the planner of a task that panics is dropped.
-        let work = || perform(&mut seat, page, &line, request.task, &working);
-        let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-            seat.forget();
-            Err(anyhow!("internal error"))
-        });
-        (seat, done)
-    });
-    let began = Instant::now();
-    let mut reason = Reason::Done;
-    let mut ticks = interval(TICK);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (seat, done) = loop {
-        tokio::select! {
-            finished = &mut work => break finished.context("internal error")?,
-            () = outlet.stopped.notified() => reason = Reason::Stopped,
-            _ = ticks.tick() => {
-                let over = match began.elapsed() {
-                    time if time >= longest => Some(Reason::Limit),
-                    time if time >= TURN && queue.is_waited_for() => Some(Reason::Turn),
-                    _ => None,
-                };
-                if let Some(over) = over {
-                    outlet.switch.stop();
-                    reason = over;
-                }
-            }
-        }
-    };
-    queue.give_back(seat);
-    done.map(|()| reason)
-}
-
-fn perform(
+/// Does a task on a seat. `page` is the page's number.
+pub fn perform(
     seat: &mut Seat,
     page: u64,
     line: &PlayedLine,
     task: Task,
-    outlet: &Outlet,
+    outlet: &dyn Outlet,
 ) -> Result<()> {
     let job = &mut Job { seat, page, line, outlet };
     match task {
@@ -131,7 +74,7 @@ struct Job<'a> {
     /// The position, with its game.
     line: &'a PlayedLine,
     /// Sends the events to the page.
-    outlet: &'a Outlet,
+    outlet: &'a dyn Outlet,
 }
 
 impl Job<'_> {
@@ -146,7 +89,7 @@ impl Job<'_> {
 const LONGEST_QUOTE: usize = 20;
 
 /// A game up to the position of a task: its first position, and every later one with its move.
-struct PlayedLine {
+pub struct PlayedLine {
     /// The first position.
     start: Position,
     /// The moves.
@@ -157,7 +100,7 @@ struct PlayedLine {
 
 impl PlayedLine {
     /// Reads the first position and the moves of a request.
-    fn of(request: &Request) -> Result<Self> {
+    pub fn of(request: &Request) -> Result<Self> {
         let start = match request.fen.as_str() {
             "startpos" => Position::default(),
             fen => Position::from_fen(fen)?,
@@ -200,7 +143,7 @@ fn analyse(
     let time = milliseconds.map(Duration::from_millis);
     let time = time.map(|time| TimeLimit { soft: time, hard: time });
     let limits = Limits { nodes: Some(u64::MAX), time, multipv: lines, ..Limits::default() };
-    let mut control = Control::without_signals(limits).stopped_by(&job.outlet.switch);
+    let mut control = Control::without_signals(limits).stopped_by(job.outlet.switch());
     let mut shown = ShownLines::new(root, lines, planner.wdl_model());
     let outlet = job.outlet;
     planner.search(root, &mut control, &mut |report| {
@@ -279,10 +222,10 @@ fn beam(job: &mut Job<'_>) -> Result<()> {
     let planner = job.seat.planner(Role::Beam, job.page)?;
     for depth in 1..=BeamSettings::default().depth {
         let limits = Limits { depth: Some(depth), ..Limits::default() };
-        let control = &mut Control::without_signals(limits).stopped_by(&job.outlet.switch);
+        let control = &mut Control::without_signals(limits).stopped_by(job.outlet.switch());
         let report = planner.search(root, control, &mut |_| ())?;
         let explanation = planner.explain(depth)?;
-        if job.outlet.switch.is_stopped() {
+        if job.outlet.switch().is_stopped() {
             break;
         }
         if let Some(explanation) = explanation {
@@ -364,7 +307,7 @@ fn play(job: &mut Job<'_>, elo: Option<u32>, seed: u32, time: PlayTime) -> Resul
     };
     let clock = limits.time.filter(|_| elo.is_some() && matches!(time, PlayTime::Clock { .. }));
     let planner = job.seat.planner(role, job.page)?;
-    let control = &mut Control::without_signals(limits).stopped_by(&job.outlet.switch);
+    let control = &mut Control::without_signals(limits).stopped_by(job.outlet.switch());
     let report = planner.search(root, control, &mut |_| ())?;
     let mv = report.pv.first().copied().context("the search found no move")?;
     let uci = uci_move(board, mv, castles_as_in_chess960(board));
@@ -400,18 +343,18 @@ fn report(job: &mut Job<'_>, milliseconds: u64) -> Result<()> {
     let mut model = job.seat.models().model(DefaultWeights::Selective)?;
     let planner = job.seat.planner(Role::Analyst, job.page)?;
     let limits = Limits { time: Some(TimeLimit { soft: time, hard: time }), ..Limits::default() };
-    let switch = job.outlet.switch.clone();
+    let switch = job.outlet.switch().clone();
     let mut analyst = Analyst { planner, model: &mut model, limits, switch };
     let mut stop = analyst.stop(job.line.start.clone())?;
     let send = |ply, stop: &Stop| {
         // The result of an interrupted search is shallow, and may show a false blunder.
-        if !job.outlet.switch.is_stopped() {
+        if !job.outlet.switch().is_stopped() {
             job.outlet.send(Event::Judged(Box::new(Judged::new(ply, stop))));
         }
     };
     send(0, &stop);
     for (ply, &mv) in (1..).zip(&job.line.moves) {
-        if job.outlet.switch.is_stopped() {
+        if job.outlet.switch().is_stopped() {
             break;
         }
         stop = analyst.next_stop(&stop, mv)?;
@@ -488,10 +431,10 @@ fn why(job: &mut Job<'_>, compared: &[String]) -> Result<()> {
     // The tables are of finished iterations, so each one is a separate search. It finds the
     // iterations before it in the transposition table.
     let mut reached = 0;
-    while began.elapsed() < WHY_TIME && !job.outlet.switch.is_stopped() {
+    while began.elapsed() < WHY_TIME && !job.outlet.switch().is_stopped() {
         let depth = reached + 1;
         let limits = Limits { depth: Some(depth), ..Limits::default() };
-        let control = &mut Control::without_signals(limits).stopped_by(&job.outlet.switch);
+        let control = &mut Control::without_signals(limits).stopped_by(job.outlet.switch());
         let report = planner.search(root, control, &mut |_| ())?;
         if report.depth < depth {
             break;
@@ -508,10 +451,10 @@ fn why(job: &mut Job<'_>, compared: &[String]) -> Result<()> {
         limits: Limits { depth: Some(reached.max(1)), ..Limits::default() },
         compared,
         plies: 1,
-        stop: job.outlet.switch.clone(),
+        stop: job.outlet.switch().clone(),
     };
     let study = Study::make(task, planner, &mut model)?;
-    if !job.outlet.switch.is_stopped() {
+    if !job.outlet.switch().is_stopped() {
         job.outlet.send(show(&study, true));
     }
     Ok(())

@@ -1,0 +1,86 @@
+//! A task of a page: it waits for a seat, runs on a thread that may block, and ends when its time is
+//! over or another page has waited long enough.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow};
+use tokio::task::spawn_blocking;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::connection::Outlet;
+use super::queue::Queue;
+use crate::tasks::protocol::{Event, Reason, Request, Task};
+use crate::tasks::{Outlet as _, PlayedLine, Seat, perform};
+
+/// Runs a task to its end. `page` is the page's number.
+pub async fn run(request: Request, page: u64, queue: Arc<Queue<Seat>>, outlet: Outlet) {
+    let event = match run_on_seat(request, page, queue, &outlet).await {
+        Ok(reason) => Event::Ended { reason },
+        Err(error) => Event::Error { message: format!("{error:#}") },
+    };
+    outlet.send_soon(event).await;
+}
+
+/// Longest time of a task, except of a report: the number of its positions limits its time.
+const LONGEST_TASK: Duration = Duration::from_secs(600);
+
+/// A task ends after this time if a page waits.
+const TURN: Duration = Duration::from_secs(15);
+
+/// How often the times are checked.
+const TICK: Duration = Duration::from_millis(250);
+
+async fn run_on_seat(
+    request: Request,
+    page: u64,
+    queue: Arc<Queue<Seat>>,
+    outlet: &Outlet,
+) -> Result<Reason> {
+    let longest = match request.task {
+        Task::Report { .. } => Duration::MAX,
+        _ => LONGEST_TASK,
+    };
+    let line = PlayedLine::of(&request)?;
+    let mut ticket = queue.enter();
+    let seat = tokio::select! {
+        () = outlet.stopped.notified() => return Ok(Reason::Stopped),
+        seat = ticket.wait(|place| outlet.show(Event::Queued { place })) => seat,
+    };
+    let mut seat = seat.context("the server ends")?;
+    let working = outlet.clone();
+    let mut work = spawn_blocking(move || {
+        working.send(Event::Begun);
+        // Unwind safety: the planner of a task that panics is dropped.
+        let work = || perform(&mut seat, page, &line, request.task, &working);
+        let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+            seat.forget();
+            Err(anyhow!("internal error"))
+        });
+        (seat, done)
+    });
+    let began = Instant::now();
+    let mut reason = Reason::Done;
+    let mut ticks = interval(TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let (seat, done) = loop {
+        tokio::select! {
+            finished = &mut work => break finished.context("internal error")?,
+            () = outlet.stopped.notified() => reason = Reason::Stopped,
+            _ = ticks.tick() => {
+                let over = match began.elapsed() {
+                    time if time >= longest => Some(Reason::Limit),
+                    time if time >= TURN && queue.is_waited_for() => Some(Reason::Turn),
+                    _ => None,
+                };
+                if let Some(over) = over {
+                    outlet.switch.stop();
+                    reason = over;
+                }
+            }
+        }
+    };
+    queue.give_back(seat);
+    done.map(|()| reason)
+}

@@ -1,0 +1,98 @@
+//! The clock and the threads of the operating system; or, in WebAssembly, the clock of the page
+//! around it, which also ends a search, and work that runs when it is waited for.
+
+#[cfg(not(target_family = "wasm"))]
+pub use native::{Instant, Thread};
+#[cfg(target_family = "wasm")]
+pub use page::{Instant, Thread};
+
+/// Whether the page asks the running task to end. Only WebAssembly has to ask: it has no other
+/// thread that could hear the page.
+#[cfg(not(target_family = "wasm"))]
+pub(crate) fn asks_to_stop() -> bool {
+    false
+}
+#[cfg(target_family = "wasm")]
+pub(crate) use page::asks_to_stop;
+
+#[cfg(not(target_family = "wasm"))]
+mod native {
+    use std::io;
+    use std::thread::{Builder, JoinHandle};
+    pub use std::time::Instant;
+
+    /// Work in a thread of its own.
+    pub struct Thread<T>(JoinHandle<T>);
+
+    impl<T: Send + 'static> Thread<T> {
+        /// Starts a thread. Fails if the system refuses it.
+        pub fn start(name: &str, work: impl FnOnce() -> T + Send + 'static) -> io::Result<Self> {
+            Builder::new().name(name.to_owned()).spawn(work).map(Self)
+        }
+
+        /// Waits for the result; `None` if the work panicked.
+        pub fn join(self) -> Option<T> {
+            self.0.join().ok()
+        }
+    }
+}
+
+#[cfg(target_family = "wasm")]
+mod page {
+    use std::io;
+    use std::sync::atomic::AtomicU64;
+    use std::sync::atomic::Ordering::Relaxed;
+    use std::time::Duration;
+
+    #[link(wasm_import_module = "env")]
+    unsafe extern "C" {
+        /// Milliseconds since some moment.
+        safe fn now() -> f64;
+        /// 1 if the running task has to end.
+        safe fn stopped() -> i32;
+    }
+
+    /// Milliseconds between two calls of `stopped`, each of which may take some.
+    const LOOK_INTERVAL: f64 = 30.0;
+
+    pub fn asks_to_stop() -> bool {
+        static LAST_LOOK: AtomicU64 = AtomicU64::new(0);
+        let now = now();
+        if now - f64::from_bits(LAST_LOOK.load(Relaxed)) < LOOK_INTERVAL {
+            return false;
+        }
+        LAST_LOOK.store(now.to_bits(), Relaxed);
+        stopped() != 0
+    }
+
+    /// A moment, as that of `std`, which has no clock here.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Instant(f64);
+
+    impl Instant {
+        /// This moment.
+        pub fn now() -> Self {
+            Self(now())
+        }
+
+        /// The time since then.
+        pub fn elapsed(&self) -> Duration {
+            Duration::from_secs_f64((now() - self.0).max(0.0) / 1000.0)
+        }
+    }
+
+    /// Work that begins when its result is asked for.
+    pub struct Thread<T>(Box<dyn FnOnce() -> T>);
+
+    impl<T: 'static> Thread<T> {
+        /// Keeps the work.
+        pub fn start(_name: &str, work: impl FnOnce() -> T + 'static) -> io::Result<Self> {
+            Ok(Self(Box::new(work)))
+        }
+
+        /// Does the work.
+        pub fn join(self) -> Option<T> {
+            Some((self.0)())
+        }
+    }
+}
