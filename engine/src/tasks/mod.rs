@@ -26,6 +26,7 @@ use seat::Role;
 pub use seat::{Allowance, Models, Seat};
 
 use crate::explain::{self, Study, document, line, score};
+use crate::opening_book;
 use crate::report::{Analyst, Judged, LONGEST_GAME, Stop, expected_score};
 use crate::uci::{Go, Level, WEAKEST_TO_STRONGEST, budget, time_for_choice};
 
@@ -60,6 +61,7 @@ pub fn perform(
         Task::Why { compared } => why(job, &compared),
         Task::Beam {} => beam(job),
         Task::Tablebase {} => tablebase(job),
+        Task::Book {} => book(job),
         Task::Space { sample } => space(job, sample),
         Task::Report { milliseconds } => report(job, milliseconds),
     }
@@ -279,6 +281,17 @@ fn tablebase(job: &mut Job<'_>) -> Result<()> {
     };
     let moves = legal_moves(board).iter().map(known).collect::<Option<Vec<_>>>();
     job.outlet.send(Event::Tablebase { moves: moves.unwrap_or_default() });
+    Ok(())
+}
+
+/// Sends the moves of the opening book.
+fn book(job: &mut Job<'_>) -> Result<()> {
+    let position = &job.line.last;
+    let board = position.board();
+    let mut known = opening_book::moves(position);
+    known.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    let name = |(mv, share)| (uci_move(board, mv, castles_as_in_chess960(board)), share);
+    job.outlet.send(Event::Book { moves: known.into_iter().map(name).collect() });
     Ok(())
 }
 

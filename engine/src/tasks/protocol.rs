@@ -73,6 +73,8 @@ pub enum Task {
     Beam {},
     /// Look the legal moves up in the tablebases, and send a `tablebase` event.
     Tablebase {},
+    /// Look the position up in the opening book, and send a `book` event.
+    Book {},
     /// Place the game's positions and the legal moves on the map: a `space` event.
     Space {
         /// Whether to send the sample, too.
@@ -169,6 +171,11 @@ pub enum Event {
     Tablebase {
         /// In no particular order; none if the tablebases do not know the position.
         moves: Vec<TableMove>,
+    },
+    /// The moves of the opening book.
+    Book {
+        /// Each with its share of the games, the most popular first.
+        moves: Vec<(String, f64)>,
     },
     /// Places on the map.
     Space(Box<Space>),

@@ -99,6 +99,8 @@ export const german: Texts = {
   explorer: (read, count) =>
     read < count ? `Eröffnungsbuch: ${read} von ${count} Partien` : `Eröffnungsbuch: ${counted(count, 'Partie', 'Partien')}`,
   explorerColumns: ['Zug', 'Partien', 'Ergebnisse'],
+  book: 'Eröffnungsbuch der Engine',
+  bookColumns: ['Zug', 'Gespielt'],
   explorerNone: 'Keine Partie geht von dieser Stellung weiter.',
   explorerResults: (wins, draws, losses) => `Weiß gewinnt ${wins}, remis ${draws}, Schwarz gewinnt ${losses}`,
 

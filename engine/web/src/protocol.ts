@@ -154,6 +154,7 @@ export type TaskEvent = WithId &
     | { type: 'why'; explanation: Explanation; expected: (number | null)[]; complete: boolean }
     | { type: 'tree'; depth: number; tree: Tree }
     | { type: 'tablebase'; moves: TableMove[] }
+    | { type: 'book'; moves: [string, number][] }
     | ({ type: 'space' } & Space)
     | ({ type: 'judged' } & Judged)
     | { type: 'ended'; reason: Reason }
@@ -182,6 +183,7 @@ export type Task =
   | { name: 'why'; compared: string[] }
   | { name: 'beam' }
   | { name: 'tablebase' }
+  | { name: 'book' }
   | { name: 'space'; sample: boolean }
   | { name: 'report'; milliseconds: number };
 

@@ -95,6 +95,8 @@ export const english = {
   explorer: (read: number, count: number) =>
     read < count ? `Opening explorer: ${read} of ${count} games` : `Opening explorer: ${count} ${count === 1 ? 'game' : 'games'}`,
   explorerColumns: ['Move', 'Games', 'Results'],
+  book: 'Opening book',
+  bookColumns: ['Move', 'Played'],
   explorerNone: 'No game goes on from this position.',
   explorerResults: (wins: number, draws: number, losses: number) => `White wins ${wins}, draws ${draws}, Black wins ${losses}`,
 

@@ -192,15 +192,17 @@ export class AnalysePanel implements Panel {
     this.node = node;
     this.stopped = '';
     if (this.editor.isOpen || node.position.isEnd()) this.app.engine.stop();
-    else if (this.tables.lacks(node)) this.lookUp(node);
+    else if (this.tables.lacks(node)) this.lookUp(node, 'tablebase');
+    else if (this.explorer.lacks(node)) this.lookUp(node, 'book');
     else this.search(node);
   }
 
-  /** Asks for the moves in the tablebases, then searches. */
-  private lookUp(node: TreeNode): void {
-    this.app.engine.run(gameLine(node), { name: 'tablebase' }, (event) => {
+  /** Asks for the moves in the tablebases or in the opening book, then searches. */
+  private lookUp(node: TreeNode, name: 'tablebase' | 'book'): void {
+    this.app.engine.run(gameLine(node), { name }, (event) => {
       this.stopped = stateOf(event) ?? this.stopped;
       if (event.type === 'tablebase') this.tables.learn(node, event.moves);
+      else if (event.type === 'book') this.explorer.learn(node, event.moves);
       else if (event.type === 'ended') this.search(node);
       this.draw();
     });

@@ -1,4 +1,4 @@
-// The opening explorer: the moves of the games that are open.
+// The opening explorer: the moves of the games that are open, or else those of the engine's opening book.
 
 import type { App } from '../app.js';
 import { choices } from '../choices.js';
@@ -6,10 +6,14 @@ import { element } from '../dom.js';
 import { Explorer, type Played } from '../explorer.js';
 import { texts } from '../language.js';
 import type { FileGame } from '../protocol.js';
+import { percent } from '../score.js';
 import { sansOf, type TreeNode } from '../tree.js';
 
 /** Time in milliseconds for which games are read before the page does other things. */
 const SLICE = 20;
+
+/** The opening book knows only positions before this half-move. */
+const BOOK_PLIES = 17;
 
 /** Least share of a bar's part that has its number. */
 const NUMBERED = 0.14;
@@ -19,6 +23,8 @@ export class ExplorerView {
   private explorer = new Explorer([]);
   /** The position that is shown, and the number of games that it counts. */
   private drawn: { node: TreeNode; read: number } | null = null;
+  /** The book's moves with their shares of the games. */
+  private readonly book = new WeakMap<TreeNode, [string, number][]>();
 
   constructor(private readonly app: App) {}
 
@@ -29,6 +35,17 @@ export class ExplorerView {
     this.read(this.explorer);
   }
 
+  /** Whether the engine has to be asked for the book's moves. */
+  lacks(node: TreeNode): boolean {
+    return node.ply < BOOK_PLIES && !this.book.has(node);
+  }
+
+  /** Keeps the book's moves; there are none in most positions. */
+  learn(node: TreeNode, moves: [string, number][]): void {
+    this.book.set(node, moves);
+    this.drawn = null;
+  }
+
   draw(): void {
     const { explorer } = this;
     const node = this.app.current;
@@ -36,7 +53,11 @@ export class ExplorerView {
     if (this.drawn?.node === node && this.drawn.read === read) return;
     this.drawn = { node, read };
     // The list of moves says all about a single game.
-    this.element.hidden = count < 2;
+    if (count < 2) {
+      this.drawBook(node);
+      return;
+    }
+    this.element.hidden = false;
     const moves = explorer.moves(node.position);
     const rows = moves.map((played) => ({
       uci: played.uci,
@@ -52,6 +73,13 @@ export class ExplorerView {
         ? choices(this.app, node, texts.explorerColumns, rows, foot)
         : element('div', { class: 'choices' }, element('p', { class: 'note' }, texts.explorerNone)),
     );
+  }
+
+  private drawBook(node: TreeNode): void {
+    const moves = this.book.get(node) ?? [];
+    this.element.hidden = !moves.length;
+    const rows = moves.map(([uci, share]) => ({ uci, san: sansOf(node.position, [uci])[0] ?? '', cells: [percent(share)] }));
+    this.element.replaceChildren(element('h2', { id: 'explorer-title' }, texts.book), choices(this.app, node, texts.bookColumns, rows));
   }
 
   /** Reads games, a slice at a time. */
