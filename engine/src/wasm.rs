@@ -49,7 +49,7 @@ unsafe extern "Rust" fn __getrandom_v03_custom(
 /// Memory for a text or a file. A function that takes it frees it.
 #[unsafe(no_mangle)]
 pub extern "C" fn allocate(length: usize) -> *mut u8 {
-    Box::into_raw(vec![0; length].into_boxed_slice()).cast()
+    Box::into_raw(vec![0_u8; length].into_boxed_slice()).cast()
 }
 
 /// # Safety

@@ -10,7 +10,9 @@ use azimuth_chess::position::{Position, legal_moves};
 use azimuth_chess::text::shortened;
 use cozy_chess::{BitBoard, Board, Color, File, Move, Piece, Square};
 use shakmaty::{Bitboard, ByColor, ByRole, CastlingMode, Chess, PositionError, Setup};
-use shakmaty_syzygy::filesystem::{Filesystem, OsFilesystem, RandomAccessFile, ReadHint};
+#[cfg(not(target_family = "wasm"))]
+use shakmaty_syzygy::filesystem::OsFilesystem;
+use shakmaty_syzygy::filesystem::{Filesystem, RandomAccessFile, ReadHint};
 use shakmaty_syzygy::{Dtz, SyzygyError, Tablebase, Wdl};
 
 use crate::inference::Notice;
@@ -269,6 +271,32 @@ impl Filesystem for Files {
             Some(bytes) => Ok(Box::new(InMemory(bytes))),
             None => OsFilesystem::new().open(path),
         }
+    }
+}
+
+/// WebAssembly has no files but the embedded ones.
+#[cfg(target_family = "wasm")]
+struct OsFilesystem;
+
+#[cfg(target_family = "wasm")]
+impl OsFilesystem {
+    fn new() -> Self {
+        Self
+    }
+}
+
+#[cfg(target_family = "wasm")]
+impl Filesystem for OsFilesystem {
+    fn regular_file_size(&self, _: &Path) -> io::Result<u64> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn read_dir(&self, _: &Path) -> io::Result<Vec<PathBuf>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn open(&self, _: &Path) -> io::Result<Box<dyn RandomAccessFile>> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 }
 

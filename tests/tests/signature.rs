@@ -1,10 +1,11 @@
-//! `bench` must visit the recorded number of nodes on every instruction set of this machine, so
-//! that no commit changes play without saying so.
+//! `bench` must visit the recorded number of nodes on every instruction set of this machine, and in
+//! WebAssembly, so that no commit changes play without saying so.
 
 use std::fs;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use azimuth_search::DefaultWeights;
 use azimuth_search::encoder::sparse::Kernels;
 use azimuth_tests::{binary, printed, refused, root};
 
@@ -30,8 +31,8 @@ fn begin(kernels: Kernels) -> Result<Child> {
 }
 
 /// The content of the file that the output of `bench` gives.
-fn signature(bench: Child) -> Result<String> {
-    let text = printed(bench.wait_with_output()?)?;
+fn signature(bench: Output) -> Result<String> {
+    let text = printed(bench)?;
     let nodes = |line: &str| -> Result<u64> {
         let number = line.split(' ').next().unwrap_or_default();
         number.parse().with_context(|| format!("no nodes in '{line}'"))
@@ -55,7 +56,7 @@ fn bench_has_the_nodes_on_record() -> Result<()> {
     let begun: Vec<(Kernels, Child)> = begun.collect::<Result<_>>()?;
     let path = root().join(FILE);
     for (number, (kernels, bench)) in begun.into_iter().enumerate() {
-        let found = signature(bench).with_context(|| kernels.to_string())?;
+        let found = signature(bench.wait_with_output()?).with_context(|| kernels.to_string())?;
         if number == 0 && std::env::var_os(UPDATE).is_some() {
             fs::write(&path, &found)?;
         }
@@ -66,6 +67,29 @@ fn bench_has_the_nodes_on_record() -> Result<()> {
              If play was to change, say so in the commit and run make signature."
         );
     }
+    Ok(())
+}
+
+/// The status of `scripts/build-wasm` without Rust's library for WebAssembly.
+#[cfg(unix)]
+const NO_LIBRARY: i32 = 3;
+
+// The script needs a POSIX shell.
+#[cfg(unix)]
+#[test]
+fn bench_in_webassembly_has_the_nodes_on_record() -> Result<()> {
+    let module = root().join("target/azimuth.wasm");
+    let build = Command::new(root().join("scripts/build-wasm")).arg(&module).output()?;
+    if build.status.code() == Some(NO_LIBRARY) {
+        eprintln!("skipped: {}", String::from_utf8_lossy(&build.stderr));
+        return Ok(());
+    }
+    printed(build)?;
+    let mut bench = Command::new("node");
+    bench.arg(root().join("tests/wasm/run.mjs")).arg(&module);
+    bench.args([DefaultWeights::Beam, DefaultWeights::Selective].map(DefaultWeights::path));
+    let found = signature(bench.arg("bench").output()?)?;
+    assert_eq!(found, fs::read_to_string(root().join(FILE))?);
     Ok(())
 }
 

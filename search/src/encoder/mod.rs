@@ -6,7 +6,7 @@ pub mod transformer;
 
 use std::fmt;
 
-use anyhow::{Context, Error, Result};
+use anyhow::{Context, Error, Result, ensure};
 use azimuth_network::weights::Weights;
 use azimuth_network::{Architecture, InputKind, Inputs, Perspective};
 use candle_core::{DType, Device};
@@ -55,13 +55,13 @@ pub trait Encoder: Send {
 /// otherwise. Fails where the parameters do not fit the integer path, or the device fails.
 pub fn build(weights: &Weights, device: &Device, dtype: DType) -> Result<Box<dyn Encoder>> {
     let (parameters, axis) = (&weights.parameters, &weights.axis);
-    Ok(match &weights.metadata.architecture {
+    let architecture = &weights.metadata.architecture;
+    ensure!(
+        !cfg!(target_family = "wasm") || matches!(architecture, Architecture::Sparse(_)),
+        "WebAssembly runs sparse encoders only, and the weights are of {architecture}"
+    );
+    Ok(match architecture {
         Architecture::Sparse(config) => Box::new(QuantisedEncoder::new(config, parameters, axis)?),
-        #[cfg(target_family = "wasm")]
-        architecture @ Architecture::Transformer(_) => {
-            anyhow::bail!("WebAssembly runs sparse encoders only, and these are {architecture}")
-        }
-        #[cfg(not(target_family = "wasm"))]
         Architecture::Transformer(config) => match device {
             #[cfg(feature = "cuda")]
             Device::Cuda(_) => {

@@ -32,15 +32,15 @@ pub(super) unsafe fn activate(change: &Change<'_>, total: &mut [i16], activation
             let mut sum: [v128; REGISTERS] =
                 std::array::from_fn(|index| v128_load(total.add(index)));
             for &row in change.added {
-                let row = change.table.as_ptr().add(usize::from(row) * width + start).cast();
+                let row = change.table.as_ptr().add(usize::from(row) * width + start);
                 for (index, sum) in sum.iter_mut().enumerate() {
-                    *sum = i16x8_add(*sum, v128_load(row.add(index)));
+                    *sum = i16x8_add(*sum, v128_load(row.add(index * LANES).cast()));
                 }
             }
             for &row in change.removed {
-                let row = change.table.as_ptr().add(usize::from(row) * width + start).cast();
+                let row = change.table.as_ptr().add(usize::from(row) * width + start);
                 for (index, sum) in sum.iter_mut().enumerate() {
-                    *sum = i16x8_sub(*sum, v128_load(row.add(index)));
+                    *sum = i16x8_sub(*sum, v128_load(row.add(index * LANES).cast()));
                 }
             }
             for (index, &sum) in sum.iter().enumerate() {
