@@ -19,8 +19,8 @@ use crate::opening_book;
 /// are the levels of the selective search. The games are in `limited-beam.pgn.zst`,
 /// `limited-selective.pgn.zst` and, for the strongest level, `beam.pgn.zst` in `bench/results`.
 const BEAM: [(f32, f32, f32); 8] = [
-    (571.0, 1.0, 0.6),
-    (734.0, 1.0, 0.4),
+    (570.0, 1.0, 0.6),
+    (733.0, 1.0, 0.4),
     (843.0, 1.0, 0.25),
     (998.0, 1.0, 0.1),
     (1354.0, 2.0, 0.1),
