@@ -21,7 +21,7 @@ mod native {
     use std::thread::{Builder, JoinHandle};
     pub use std::time::Instant;
 
-    /// Work in a thread of its own.
+    /// Work in a thread.
     pub struct Thread<T>(JoinHandle<T>);
 
     impl<T: Send + 'static> Thread<T> {

@@ -320,18 +320,18 @@ fn every_task_answers_with_what_the_commands_print() -> Result<()> {
         assert_eq!(moves, 20, "{tree}");
     }
     page.next("ended")?;
-    let moves = ["f3", "e5", "g4", "Qh4#"];
     page.say(&json!({
-        "type": "run", "id": 3, "fen": "startpos", "moves": moves,
+        "type": "run", "id": 3, "fen": "startpos",
+        "moves": ["e4", "e5", "Qh5", "Nc6", "Bc4", "Nf6", "Qxf7#"],
         "task": {"name": "report", "milliseconds": 20},
     }))?;
-    let judged: Vec<Value> = (0..5).map(|_| page.next("judged")).collect::<Result<_>>()?;
-    assert_eq!(judged[3]["judgement"], "blunder");
-    assert_eq!(judged[3]["pv"], json!(["d8h4"]));
-    assert_eq!((&judged[4]["score"]["mate"], &judged[4]["wdl"]), (&json!(0), &Value::Null));
+    let judged: Vec<Value> = (0..8).map(|_| page.next("judged")).collect::<Result<_>>()?;
+    assert_eq!(judged[6]["judgement"], "blunder");
+    assert_eq!(judged[6]["pv"], json!(["h5f7"]));
+    assert_eq!((&judged[7]["score"]["mate"], &judged[7]["wdl"]), (&json!(0), &Value::Null));
     page.next("ended")?;
     page.say(&json!({
-        "type": "run", "id": 4, "fen": "startpos", "moves": moves[..3],
+        "type": "run", "id": 4, "fen": "startpos", "moves": ["f3", "e5", "g4"],
         "task": {"name": "space", "sample": true},
     }))?;
     let space = page.next("space")?;
