@@ -950,6 +950,21 @@ def opened(browser, address, width=1366, height=768, scheme="light"):
     return context, page, said
 
 
+def attempt(browser, address, scenario, folder):
+    """Plays the scenario of one page, and keeps a screenshot if it fails."""
+    context, page, said = opened(browser, address)
+    try:
+        if scenario == "connection":
+            connection(page, page.sockets)
+        else:
+            globals()[scenario](page)
+    except BaseException:
+        page.screenshot(path=f"{folder}/{scenario}-failed.png")
+        raise
+    assert not said, said
+    context.close()
+
+
 def main():
     address, scenario, folder = sys.argv[1:4]
     with sync_playwright() as playwright:
@@ -957,17 +972,7 @@ def main():
         if scenario in ("everywhere", "restart"):
             globals()[scenario](browser, address, folder)
         else:
-            context, page, said = opened(browser, address)
-            try:
-                if scenario == "connection":
-                    connection(page, page.sockets)
-                else:
-                    globals()[scenario](page)
-            except BaseException:
-                page.screenshot(path=f"{folder}/{scenario}-failed.png")
-                raise
-            assert not said, said
-            context.close()
+            attempt(browser, address, scenario, folder)
         browser.close()
     print(f"{scenario}: as it should be")
 

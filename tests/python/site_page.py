@@ -212,14 +212,7 @@ def main():
         elif scenario == "everywhere":
             serve_page.everywhere(browser, host.address, folder)
         else:
-            context, page, said = opened(browser, host.address)
-            try:
-                getattr(serve_page, scenario)(page)
-            except BaseException:
-                page.screenshot(path=f"{folder}/{scenario}-failed.png")
-                raise
-            assert not said, said
-            context.close()
+            serve_page.attempt(browser, host.address, scenario, folder)
         browser.close()
     print(f"{scenario}: as it should be")
 

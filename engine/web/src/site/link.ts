@@ -142,7 +142,7 @@ class WorkerLink implements Link {
 
 export const link = new WorkerLink();
 
-/** The games that the engine reads in a text or a file. A worker of its own reads them. */
+/** The games that the engine reads in a text or a file, in a separate worker. */
 export async function gamesIn(text: Blob, name: string): Promise<FileGames> {
   const [compiled, file] = await Promise.all([module(), text.arrayBuffer()]);
   return new Promise((resolve, reject) => {

@@ -12,8 +12,8 @@ export type Order =
 /** From the worker. `idle` ends an order. */
 export type Answer = { type: 'sent'; message: string } | { type: 'idle' } | { type: 'failed'; message: string };
 
-/** The least and the longest time between two looks, in milliseconds. */
-const PAUSES = [30, 200] as const;
+/** The longest time between two looks, in milliseconds. The module asks at most every 30 ms. */
+const LONGEST_PAUSE = 200;
 
 /** The time between two looks, as a multiple of the time that one takes: they take 4% of the time. */
 const PAUSE_PER_LOOK = 25;
@@ -40,8 +40,7 @@ function stopped(): boolean {
     isStopped = true;
   }
   const now = performance.now();
-  const [least, longest] = PAUSES;
-  nextLook = now + Math.max(least, Math.min(longest, PAUSE_PER_LOOK * (now - before)));
+  nextLook = now + Math.min(LONGEST_PAUSE, PAUSE_PER_LOOK * (now - before));
   return isStopped;
 }
 
