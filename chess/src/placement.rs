@@ -1,6 +1,9 @@
 //! Piece placement: the pieces on their squares and the side to move.
 
-use cozy_chess::{BitBoard, Board, Color, Piece, Square};
+use cozy_chess::{
+    BitBoard, Board, Color, Piece, Square, get_bishop_moves, get_king_moves, get_knight_moves,
+    get_pawn_attacks, get_rook_moves,
+};
 
 /// The pieces of a position and its side to move: all that the features depend on. In bitboards a1
 /// is the lowest bit and h8 the highest, as in cozy-chess.
@@ -58,5 +61,19 @@ impl Placement {
             pieces: self.pieces.map(BitBoard::flip_files),
             side_to_move: self.side_to_move,
         }
+    }
+}
+
+/// The squares that a `piece` of `color` on `square` attacks, including those of its own side's
+/// pieces.
+#[inline]
+pub fn piece_attacks(piece: Piece, color: Color, square: Square, occupied: BitBoard) -> BitBoard {
+    match piece {
+        Piece::Pawn => get_pawn_attacks(square, color),
+        Piece::Knight => get_knight_moves(square),
+        Piece::Bishop => get_bishop_moves(square, occupied),
+        Piece::Rook => get_rook_moves(square, occupied),
+        Piece::Queen => get_bishop_moves(square, occupied) | get_rook_moves(square, occupied),
+        Piece::King => get_king_moves(square),
     }
 }

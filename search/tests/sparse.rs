@@ -12,16 +12,17 @@ use azimuth_network::weights::Weights;
 use azimuth_network::{Architecture, Inputs};
 use azimuth_search::DefaultWeights;
 use azimuth_search::encoder::Encoder;
-use azimuth_search::encoder::sparse::{Kernels, LARGEST_PLAYABLE_VALUE, QuantisedEncoder};
+use azimuth_search::encoder::sparse::{Kernels, QuantisedEncoder, largest_playable_value};
 use candle_core::{Device, Tensor};
 use cozy_chess::Board;
 
 /// Feature sets that together contain every kind of feature.
-const SETS: [&str; 4] = [
+const SETS: [&str; 5] = [
     "piece-square",
     "attack-states-8",
     "exchange-states-16+king-mirror+threats",
     "attack-states-8+king-buckets-4",
+    "piece-square+king-buckets-4+attackers",
 ];
 
 /// Positions of games that play every n-th legal move.
@@ -210,7 +211,7 @@ fn rows_too_large_for_the_sums_are_refused() -> Result<()> {
 
 #[test]
 fn sums_of_the_largest_rows_do_not_wrap() -> Result<()> {
-    for features in ["piece-square+threats", "attack-states-8+threats"] {
+    for features in ["piece-square+threats", "attack-states-8+threats", "piece-square+attackers"] {
         let features: FeatureSet = features.parse()?;
         let config = SparseConfig {
             features,
@@ -221,19 +222,21 @@ fn sums_of_the_largest_rows_do_not_wrap() -> Result<()> {
         };
         let boards = [Board::startpos()];
         // Every row has the largest allowed value; larger values are refused.
-        let largest = LARGEST_PLAYABLE_VALUE;
-        let filled = |value: f32| -> Result<Parameters> {
+        let filled = |share: f32| -> Result<Parameters> {
             let parameters = made_up(&config)?;
             let tensors = parameters.iter().map(|(name, tensor)| {
+                let (width, count) = (config.accumulator, tensor.elem_count());
+                let value = |index| share * largest_playable_value(features, index / width);
+                let filled = Tensor::from_iter((0..count).map(value), &Device::Cpu)?;
                 let is_summed = name.starts_with("features.");
-                let filled = Tensor::full(value, tensor.shape(), &Device::Cpu)?;
+                let filled = filled.reshape(tensor.shape())?;
                 Ok((name.clone(), if is_summed { filled } else { tensor.clone() }))
             });
             Ok(Parameters::new(tensors.collect::<Result<Vec<_>>>()?))
         };
         let axis = axis(config.embedding_dim)?;
-        assert!(QuantisedEncoder::new(&config, &filled(1.05 * largest)?, &axis).is_err());
-        for value in [largest, -largest] {
+        assert!(QuantisedEncoder::new(&config, &filled(1.05)?, &axis).is_err());
+        for value in [1.0, -1.0] {
             let parameters = filled(value)?;
             let batch = FeatureBatch::of(features, &boards);
             let network = SparseNetwork::new(&config, &parameters)?;

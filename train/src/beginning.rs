@@ -9,7 +9,7 @@ use azimuth_network::calibration::Calibration;
 use azimuth_network::checksum::hex;
 use azimuth_network::parameters::Parameters;
 use azimuth_network::sparse::SparseConfig;
-use azimuth_network::sparse::features::KingView;
+use azimuth_network::sparse::features::{FeatureSet, KingView};
 use azimuth_network::weights::Weights;
 use candle_core::{Device, Tensor};
 use rand::{RngExt, SeedableRng};
@@ -72,8 +72,8 @@ fn name(path: &Path) -> String {
 }
 
 /// Converts the parameters of `weights` to an encoder of `architecture` with the same embeddings.
-/// The sizes must be equal, except that king buckets may replace a mirrored king, and that the
-/// feature sums may be wider.
+/// The sizes must be equal, except that king buckets may replace a mirrored king, that attackers may
+/// be added, and that the feature sums may be wider.
 fn grown(weights: &Weights, architecture: &Architecture) -> Result<Parameters> {
     let own = &weights.metadata.architecture;
     if own == architecture {
@@ -88,14 +88,19 @@ fn grown(weights: &Weights, architecture: &Architecture) -> Result<Parameters> {
     if gets_buckets {
         reachable.features.king = KingView::Buckets;
     }
+    let gets_attackers = to.features.attackers && !own.features.attackers;
+    reachable.features.attackers |= gets_attackers;
     reachable.accumulator = to.accumulator.max(own.accumulator);
     ensure!(
         reachable == *to,
-        "its encoder has other sizes: give {}, or a larger --accumulator{}",
+        "its encoder has other sizes: give {}, or a larger --accumulator, or attackers{}",
         options(own),
         if is_mirrored { ", or king-buckets-4 in place of king-mirror" } else { "" }
     );
     let mut parameters = weights.parameters.clone();
+    if gets_attackers {
+        parameters = with_attackers(&parameters, own)?;
+    }
     if gets_buckets {
         parameters = bucketed(&parameters, to)?;
     }
@@ -103,6 +108,18 @@ fn grown(weights: &Weights, architecture: &Architecture) -> Result<Parameters> {
         parameters = widened(&parameters, own.accumulator, to.accumulator)?;
     }
     Ok(parameters)
+}
+
+/// The rows of attackers start at zero.
+fn with_attackers(parameters: &Parameters, own: &SparseConfig) -> Result<Parameters> {
+    let rows = FeatureSet { attackers: true, ..own.features }.rows() - own.features.rows();
+    let tensors = parameters.iter().map(|(name, tensor)| {
+        let none = || Tensor::zeros((rows, own.accumulator), tensor.dtype(), &Device::Cpu);
+        let is_table = name == TABLE;
+        let tensor = if is_table { Tensor::cat(&[tensor, &none()?], 0)? } else { tensor.clone() };
+        Ok((name.clone(), tensor))
+    });
+    Ok(Parameters::new(tensors.collect::<Result<Vec<_>>>()?))
 }
 
 /// The rows of every king bucket start as copies of those without buckets.
@@ -184,7 +201,7 @@ fn logistic(calibration: &Calibration) -> (f32, f32) {
 mod tests {
     use azimuth_network::axis::{Axis, Direction};
     use azimuth_network::sparse::SparseNetwork;
-    use azimuth_network::sparse::features::{FeatureBatch, FeatureSet};
+    use azimuth_network::sparse::features::FeatureBatch;
     use azimuth_network::transformer::TransformerConfig;
     use azimuth_network::weights::Metadata;
     use cozy_chess::Board;
@@ -233,10 +250,12 @@ mod tests {
     }
 
     #[test]
-    fn buckets_and_wider_sums_begin_with_the_same_embeddings() -> Result<()> {
-        for (states, accumulator) in [("exchange-states-16", 128), ("attack-states-8", 384)] {
+    fn what_may_change_begins_with_the_same_embeddings() -> Result<()> {
+        for (states, more, accumulator) in
+            [("exchange-states-16", "", 128), ("attack-states-8", "+attackers", 384)]
+        {
             let own = sizes(&format!("{states}+king-mirror+threats"))?;
-            let to = sizes(&format!("{states}+king-buckets-4+threats"))?;
+            let to = sizes(&format!("{states}+king-buckets-4+threats{more}"))?;
             let to = SparseConfig { accumulator, ..to };
             let given = waves(&own)?;
             let grown = grown(&given, &Architecture::Sparse(to.clone()))?;

@@ -77,11 +77,12 @@ pub struct TrainOptions {
     #[arg(long, value_enum, default_value_t = EncoderKind::Sparse)]
     encoder: EncoderKind,
     /// Initialise from the parameters of a weights file instead of random values. Its sizes must be
-    /// given too; king-buckets-4 may replace its king-mirror, and --accumulator may be larger.
+    /// given too; king-buckets-4 may replace its king-mirror, attackers may be added, and
+    /// --accumulator may be larger.
     #[arg(long, value_name = "WEIGHTS")]
     from: Option<PathBuf>,
     /// Input features of the sparse encoder: piece-square, attack-states-8 or exchange-states-16,
-    /// optionally followed by '+' and king-mirror, king-buckets-4, threats.
+    /// optionally followed by '+' and king-mirror, king-buckets-4, threats, attackers.
     #[arg(long, default_value = "exchange-states-16+threats+king-mirror")]
     features: FeatureSet,
     /// Width of the feature accumulator of one side (sparse encoder).
@@ -431,6 +432,15 @@ mod tests {
         assert_eq!((sparse.heads, sparse.embedding_dim), (8, 64));
         // The number of rows in the table of the default weights.
         assert_eq!(sparse.features.rows(), 12_672);
+        Ok(())
+    }
+
+    #[test]
+    fn the_default_warm_up_is_a_tenth_of_the_steps_and_at_most_500() -> Result<()> {
+        for (steps, expected) in [(300, 30), (4_990, 499), (60_000, 500)] {
+            let options = TrainOptions::with_options(&format!("--steps {steps}"))?;
+            assert_eq!(options.config()?.schedule.warmup, expected, "{steps} steps");
+        }
         Ok(())
     }
 }

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_cli::say;
+use azimuth_network::Architecture;
 use azimuth_network::parameters::Parameters;
-use azimuth_search::encoder::sparse::LARGEST_PLAYABLE_VALUE;
+use azimuth_search::encoder::sparse::largest_playable_value;
 use candle_core::Device;
 use serde_json::{Value, json};
 use toml::Table;
@@ -288,7 +289,7 @@ impl EncoderRun<'_> {
         progress: &Progress,
     ) -> Result<f32> {
         let Self { config, data, device, log, .. } = self;
-        let at_limit = values_at_limit(parameters)?;
+        let at_limit = values_at_limit(&config.architecture, parameters)?;
         if at_limit > 0 {
             progress.say(&format!(
                 "{at_limit} values of features.weight have the largest magnitude that play can quantise"
@@ -307,12 +308,15 @@ impl EncoderRun<'_> {
 }
 
 /// The number of values in the table with the largest magnitude that play can quantise.
-fn values_at_limit(parameters: &Parameters) -> Result<usize> {
-    if !parameters.iter().any(|(name, _)| name == TABLE) {
-        return Ok(0);
-    }
+fn values_at_limit(architecture: &Architecture, parameters: &Parameters) -> Result<usize> {
+    let Architecture::Sparse(config) = architecture else { return Ok(0) };
     let values = parameters.values(TABLE)?;
-    Ok(values.iter().filter(|value| value.abs() >= LARGEST_PLAYABLE_VALUE).count())
+    let rows = values.chunks_exact(config.accumulator).enumerate();
+    let at_limit = rows.map(|(row, values)| {
+        let largest = largest_playable_value(config.features, row);
+        values.iter().filter(|value| value.abs() >= largest).count()
+    });
+    Ok(at_limit.sum())
 }
 
 /// The steps since the last line of the log, for a line.

@@ -1,12 +1,12 @@
 //! Names the tactics of a line: discovered attacks, forks, skewers, pins and removed defenders. A
 //! tactic counts only if the line carries it out. Also names patterns of mates.
 
-use azimuth_chess::placement::Placement;
+use azimuth_chess::placement::{Placement, piece_attacks};
 use azimuth_chess::position::legal_moves;
 use azimuth_chess::see::{StaticExchange, piece_value};
 use cozy_chess::{
-    BitBoard, Board, Color, Move, Piece, Rank, Square, get_between_rays, get_bishop_moves,
-    get_king_moves, get_knight_moves, get_line_rays, get_pawn_attacks, get_rook_moves,
+    BitBoard, Board, Color, Move, Piece, Rank, Square, get_between_rays, get_king_moves,
+    get_line_rays,
 };
 
 use super::chess_terms::{boards_along, listed, name};
@@ -236,14 +236,7 @@ fn attacks_through(board: &Board, square: Square, occupied: BitBoard) -> BitBoar
     let Some((piece, color)) = board.piece_on(square).zip(board.color_on(square)) else {
         return BitBoard::EMPTY;
     };
-    match piece {
-        Piece::Pawn => get_pawn_attacks(square, color),
-        Piece::Knight => get_knight_moves(square),
-        Piece::Bishop => get_bishop_moves(square, occupied),
-        Piece::Rook => get_rook_moves(square, occupied),
-        Piece::Queen => get_bishop_moves(square, occupied) | get_rook_moves(square, occupied),
-        Piece::King => get_king_moves(square),
-    }
+    piece_attacks(piece, color, square, occupied)
 }
 
 #[cfg(test)]

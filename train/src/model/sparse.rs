@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use azimuth_network::Inputs;
 use azimuth_network::parameters::{ParameterSpec, Parameters};
 use azimuth_network::sparse::{SparseConfig, SparseNetwork};
-use azimuth_search::encoder::sparse::LARGEST_PLAYABLE_VALUE;
+use azimuth_search::encoder::sparse::largest_playable_value;
 use candle_core::backprop::GradStore;
 use candle_core::{DType, Device, Tensor, Var};
 use rand::SeedableRng;
@@ -99,6 +99,8 @@ const FEATURE_BIAS: &str = "features.bias";
 /// The bias of the feature sums, the layers after them, and the read-out.
 pub struct SparseLayers {
     specs: Vec<ParameterSpec>,
+    /// The largest magnitude of a bias that play can quantise.
+    largest_bias: f32,
     variables: BTreeMap<String, Var>,
     pub readout: Readout,
 }
@@ -120,7 +122,8 @@ impl SparseLayers {
             variables.insert(spec.name.clone(), variable(spec, device, rng)?);
         }
         let readout = Readout::new(config.embedding_dim, device, rng)?;
-        Ok((Self { specs, variables, readout }, table))
+        let largest_bias = largest_playable_value(config.features, 0);
+        Ok((Self { specs, largest_bias, variables, readout }, table))
     }
 
     pub fn bias(&self) -> &Var {
@@ -160,8 +163,7 @@ impl SparseLayers {
 
     /// The parameters for play, including `table`.
     pub fn playing(&self, table: &Tensor) -> Result<Parameters> {
-        let largest = LARGEST_PLAYABLE_VALUE;
-        let bias = self.bias().clamp(-largest, largest)?;
+        let bias = self.bias().clamp(-self.largest_bias, self.largest_bias)?;
         copied(self.specs.iter().map(|spec| {
             let tensor = match spec.name.as_str() {
                 TABLE => table,

@@ -6,7 +6,7 @@ use azimuth_network::Inputs;
 use azimuth_network::parameters::Parameters;
 use azimuth_network::sparse::features::{FeatureSet, PIECE_SQUARES};
 use azimuth_network::sparse::{SparseConfig, SparseNetwork};
-use azimuth_search::encoder::sparse::LARGEST_PLAYABLE_VALUE;
+use azimuth_search::encoder::sparse::largest_playable_value;
 use candle_core::backprop::GradStore;
 use candle_core::{DType, Device, Tensor, Var};
 use rand::SeedableRng;
@@ -131,8 +131,10 @@ impl DenseTable {
             let by_part = pieces.reshape(((), period, shape.dims()[1]))?;
             pieces = by_part.broadcast_add(&shared.narrow(0, first, period)?)?.reshape(&shape)?;
         }
-        let largest = LARGEST_PLAYABLE_VALUE;
-        Ok(Tensor::cat(&[&pieces, &rest], 0)?.clamp(-largest, largest)?)
+        let largest = (0..self.set.rows()).map(|row| largest_playable_value(self.set, row));
+        let largest = Tensor::from_iter(largest, own.device())?.unsqueeze(1)?;
+        let table = Tensor::cat(&[&pieces, &rest], 0)?;
+        Ok(table.broadcast_minimum(&largest)?.broadcast_maximum(&largest.neg()?)?)
     }
 
     /// The gradient of the shared parts, given that of the table, which is also the gradient of the

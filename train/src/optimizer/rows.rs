@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use anyhow::Result;
 use azimuth_network::embedding_bag::{GradientSink, RowGradients};
 use azimuth_network::sparse::features::{FeatureBatch, FeatureSet, PIECE_SQUARES};
-use azimuth_search::encoder::sparse::LARGEST_PLAYABLE_VALUE;
+use azimuth_search::encoder::sparse::largest_playable_value;
 use candle_core::{DType, Device, Tensor, Var};
 use multiversion::multiversion;
 
@@ -173,8 +173,8 @@ impl FactoredTable {
             let shared = &self.shared.values[part * self.width..][..self.width];
             sums.iter_mut().zip(shared).for_each(|(sum, value)| *sum += value);
         }
-        sums.iter_mut()
-            .for_each(|sum| *sum = sum.clamp(-LARGEST_PLAYABLE_VALUE, LARGEST_PLAYABLE_VALUE));
+        let largest = largest_playable_value(self.set, row);
+        sums.iter_mut().for_each(|sum| *sum = sum.clamp(-largest, largest));
     }
 
     /// The own and shared values and their moments, for a checkpoint.

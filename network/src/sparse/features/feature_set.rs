@@ -27,10 +27,19 @@ pub struct FeatureSet {
     /// Whether threats on the whole board are features: the best exchanges of both sides, the two
     /// best of the side that is not to move, and the safe checks of both.
     pub threats: bool,
+    /// Whether the kinds of pieces that attack or defend a piece are features: one row for each kind
+    /// and each piece on its square.
+    pub attackers: bool,
 }
 
 /// Number of threat features: every pair of threats, from the view of both sides.
 const THREATS: usize = THREAT_PAIRS * 2 * THREAT_STEPS * THREAT_STEPS;
+
+/// Number of kinds of piece: the types of both sides.
+pub const KINDS: usize = 2 * Piece::NUM;
+
+/// Number of attacker features: a kind of attacker and the piece that it attacks.
+const ATTACKERS: usize = KINDS * PIECE_SQUARES;
 
 /// The states of a piece on its square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,14 +77,19 @@ const KINGS: [(KingView, &str); 3] = [
 ];
 
 const THREATS_NAME: &str = "threats";
+const ATTACKERS_NAME: &str = "attackers";
 
 impl FeatureSet {
     /// Attack states alone.
     pub const ATTACK_STATES: Self =
-        Self { states: States::Attack, king: KingView::None, threats: false };
+        Self { states: States::Attack, king: KingView::None, threats: false, attackers: false };
 
     /// Number of threat features in one side's view.
     pub const THREATS_SEEN: i32 = THREAT_PAIRS as i32;
+
+    /// More attacker features than a view has in any position of a game. A position with more can
+    /// be composed, and a feature sum may then wrap around.
+    pub const MOST_ATTACKERS: i32 = 96;
 
     /// Number of rows for one piece on one square.
     #[inline]
@@ -119,7 +133,23 @@ impl FeatureSet {
 
     /// Number of rows in the embedding table.
     pub fn rows(self) -> usize {
+        self.first_attacker() + if self.attackers { ATTACKERS } else { 0 }
+    }
+
+    /// Index of the first row of attackers, the last rows of the table.
+    pub fn first_attacker(self) -> usize {
         self.first_threat() + if self.threats { THREATS } else { 0 }
+    }
+
+    /// The row for a piece-square that a piece of the kind `attacker` attacks.
+    pub fn attacker_row(self, attacker: usize, piece_square: usize) -> usize {
+        self.first_attacker() + attacker * PIECE_SQUARES + piece_square
+    }
+
+    /// The kind of attacker and the piece-square of a row; `None` for other rows.
+    pub fn attacker(self, row: usize) -> Option<(usize, usize)> {
+        let attacker = row.checked_sub(self.first_attacker())?;
+        Some((attacker / PIECE_SQUARES, attacker % PIECE_SQUARES))
     }
 
     /// The slot of a row among the slots of a view, each of which holds at most one row.
@@ -135,7 +165,7 @@ impl FeatureSet {
         Square::NUM + 2 * index + view
     }
 
-    /// The piece-square of a row; `None` for threats.
+    /// The piece-square of a row of a piece; `None` for threats and attackers.
     pub fn piece_square(self, row: usize) -> Option<usize> {
         (row < self.first_threat()).then_some(row % PIECE_SQUARES)
     }
@@ -155,7 +185,7 @@ impl FeatureSet {
         PIECE_SQUARES * (1 + self.shared_states())
     }
 
-    /// The shared components of a row; none for threats.
+    /// The shared components of a row; none for threats and attackers.
     pub fn shared(self, row: usize) -> impl Iterator<Item = usize> {
         let parts = self.piece_square(row).map(|piece_square| {
             let state = row / PIECE_SQUARES % self.states();
@@ -181,8 +211,9 @@ impl fmt::Display for FeatureSet {
         let states = STATES.iter().find(|known| known.0 == self.states).map_or("", |known| known.1);
         let king = KINGS.iter().find(|known| known.0 == self.king).map_or("", |known| known.1);
         let threats = if self.threats { THREATS_NAME } else { "" };
+        let attackers = if self.attackers { ATTACKERS_NAME } else { "" };
         write!(f, "{states}")?;
-        [king, threats]
+        [king, threats, attackers]
             .iter()
             .filter(|part| !part.is_empty())
             .try_for_each(|part| write!(f, "+{part}"))
@@ -198,15 +229,17 @@ impl FromStr for FeatureSet {
         let unknown = |part: &str| {
             anyhow!(
                 "features '{name}': '{part}' is none of piece-square, attack-states-8, \
-                 exchange-states-16, and after a '+' king-mirror, king-buckets-4, threats"
+                 exchange-states-16, and after a '+' king-mirror, king-buckets-4, threats, attackers"
             )
         };
         let known = STATES.iter().find(|known| known.1 == states).ok_or_else(|| unknown(states))?;
-        let mut set = Self { states: known.0, king: KingView::None, threats: false };
+        let mut set =
+            Self { states: known.0, king: KingView::None, threats: false, attackers: false };
         for part in parts {
             match KINGS.iter().find(|known| known.1 == part && !part.is_empty()) {
                 Some(king) => set.king = king.0,
                 None if part == THREATS_NAME => set.threats = true,
+                None if part == ATTACKERS_NAME => set.attackers = true,
                 None => return Err(unknown(part)),
             }
         }
@@ -244,6 +277,7 @@ mod tests {
             "attack-states-8",
             "exchange-states-16+king-mirror+threats",
             "attack-states-8+king-buckets-4",
+            "piece-square+king-buckets-4+attackers",
         ] {
             assert_eq!(name.parse::<FeatureSet>()?.to_string(), name);
         }

@@ -1,6 +1,6 @@
 //! The active rows of one position in the views of both sides, found piece by piece.
 
-use azimuth_chess::placement::Placement;
+use azimuth_chess::placement::{Placement, piece_attacks};
 use azimuth_chess::see::StaticExchange;
 use cozy_chess::{BitBoard, Color, File, Piece, Rank, Square};
 
@@ -15,16 +15,45 @@ pub trait RowSink {
 
     /// The rows of the pair of threats `index`.
     fn threat(&mut self, index: usize, rows: [u16; 2]);
+
+    /// A kind of attacker and the occupied squares that it attacks, after all pieces.
+    fn attacker(&mut self, kinds: [usize; 2], squares: [BitBoard; 2]);
 }
 
-/// Finds the rows of a legal position: piece by piece, White's first, then the threats.
+/// Finds the rows of a legal position: piece by piece, White's first, then the threats and the
+/// attackers.
 pub fn find_rows(set: FeatureSet, placement: &Placement, sink: &mut impl RowSink) {
+    let us = placement.side_to_move;
+    let views = [View::new(set, placement, us), View::new(set, placement, !us)];
+    match set.states == States::PieceSquare && !set.threats {
+        true => find_pieces(placement, &views, sink),
+        false => find_states(set, placement, &views, sink),
+    }
+    if set.attackers {
+        find_attackers(placement, &views, sink);
+    }
+}
+
+/// Pieces without states.
+fn find_pieces(placement: &Placement, views: &[View; 2], sink: &mut impl RowSink) {
+    for color in Color::ALL {
+        for piece in Piece::ALL {
+            let first = views.each_ref().map(|view| view.first_row(color, piece));
+            for square in placement.pieces[piece as usize] & placement.colors[color as usize] {
+                let squares = views.each_ref().map(|view| view.square(square));
+                let row = |view: usize| (first[view] + squares[view]) as u16;
+                sink.piece([row(0), row(1)], squares);
+            }
+        }
+    }
+}
+
+/// Pieces with their states, and threats.
+fn find_states(set: FeatureSet, placement: &Placement, views: &[View; 2], sink: &mut impl RowSink) {
     let attacks = Attacks::of(placement);
     let exchanges =
         (set.states == States::Exchange || set.threats).then(|| StaticExchange::new(placement));
     let pinned = exchanges.as_ref().map_or(BitBoard::EMPTY, |exchanges| exchanges.pinned);
-    let us = placement.side_to_move;
-    let views = [View::new(set, placement, us), View::new(set, placement, !us)];
     let mut threats = Threats::default();
     for color in Color::ALL {
         let states = ExchangeStates::new(placement, &attacks, pinned, color);
@@ -53,6 +82,21 @@ pub fn find_rows(set: FeatureSet, placement: &Placement, sink: &mut impl RowSink
         for (index, pair) in threats.pairs(placement, &attacks).into_iter().enumerate() {
             let row = |view| set.threat_row(index, view, pair) as u16;
             sink.threat(index, [row(0), row(1)]);
+        }
+    }
+}
+
+fn find_attackers(placement: &Placement, views: &[View; 2], sink: &mut impl RowSink) {
+    let occupied = placement.colors[0] | placement.colors[1];
+    for color in Color::ALL {
+        for piece in Piece::ALL {
+            let attackers = placement.pieces[piece as usize] & placement.colors[color as usize];
+            let attacked = attackers.into_iter().fold(BitBoard::EMPTY, |attacked, square| {
+                attacked | piece_attacks(piece, color, square, occupied)
+            });
+            let kinds = views.each_ref().map(|view| view.kind(color, piece));
+            let squares = views.each_ref().map(|view| view.squares(attacked & occupied));
+            sink.attacker(kinds, squares);
         }
     }
 }
@@ -92,6 +136,12 @@ impl View {
     /// A square in this view.
     fn square(&self, square: Square) -> usize {
         square as usize ^ self.flip
+    }
+
+    /// Squares in this view.
+    fn squares(&self, squares: BitBoard) -> BitBoard {
+        let squares = if self.flip & 0o70 == 0 { squares } else { squares.flip_ranks() };
+        if self.flip & 0o7 == 0 { squares } else { squares.flip_files() }
     }
 
     /// Index of a kind of piece: own pieces first, then the other side's.

@@ -6,4 +6,4 @@ mod kernels;
 mod quantised;
 
 pub use kernels::Kernels;
-pub use quantised::{LARGEST_PLAYABLE_VALUE, QuantisedEncoder};
+pub use quantised::{QuantisedEncoder, largest_playable_value};

@@ -11,10 +11,10 @@ use azimuth_network::parameters::Parameters;
 use azimuth_network::sparse::features::{FeatureBatch, FeatureSet, SlottedFeatures};
 use azimuth_network::sparse::{HIDDEN, MAX_PIECES, SparseConfig};
 use azimuth_network::{InputKind, Inputs, Perspective};
-use cozy_chess::{Board, Color};
+use cozy_chess::{Board, Color, Square};
 use multiversion::multiversion;
 
-use super::accumulator::{Accumulator, by_activity, reorder};
+use super::accumulator::{Accumulators, by_activity, reorder};
 use super::kernels::{ACTIVATION_ONE, Kernels, SUM_ONE, Sums};
 use crate::encoder::{Attributes, EncodeError, Encoder, Scores};
 use crate::large_memory;
@@ -28,8 +28,8 @@ pub struct QuantisedEncoder {
     heads: Arc<Vec<Head>>,
     /// Buffer for the features of one position.
     features: SlottedFeatures,
-    /// The sums of White's and Black's view of the previous position.
-    accumulators: [Accumulator; Color::NUM],
+    /// The sums of White's and Black's view.
+    accumulators: [Accumulators; Color::NUM],
     /// Buffer for the activations of both views.
     activations: Vec<u8>,
 }
@@ -43,18 +43,7 @@ impl QuantisedEncoder {
         config.check()?;
         parameters.check_shapes(&config.parameters())?;
         ensure!(axis.dim() == config.embedding_dim, "the axis has the wrong dimension");
-        let quantise_sums = |name: &str| -> Result<Vec<i16>> {
-            let one = f32::from(SUM_ONE);
-            parameters.read_values(name, |values| {
-                let mut quantised = large_memory::with_capacity(values.len());
-                quantised.extend(values.iter().map(|value| (value * one).round() as i16));
-                quantised
-            })
-        };
-        let mut sums = Sums {
-            table: quantise_sums("features.weight")?,
-            bias: quantise_sums("features.bias")?,
-        };
+        let mut sums = quantised_sums(config, parameters)?;
         let most = largest_sum(config.features, &sums);
         ensure!(
             most <= i32::from(i16::MAX),
@@ -64,6 +53,7 @@ impl QuantisedEncoder {
         let kernels = Kernels::chosen()?;
         let order = by_activity(kernels, config.features, &sums);
         reorder(&mut sums.table, &order);
+        reorder(&mut sums.attackers, &order);
         reorder(&mut sums.bias, &order);
         let mut hidden = parameters.values("hidden.weight")?;
         reorder(&mut hidden, &order);
@@ -93,7 +83,7 @@ impl QuantisedEncoder {
             config: config.clone(),
             heads: Arc::new(heads.collect()),
             features: SlottedFeatures::NONE,
-            accumulators: Color::ALL.map(|_| Accumulator::new(&sums.bias)),
+            accumulators: Color::ALL.map(|_| Accumulators::new(&sums.bias)),
             activations: vec![0; 2 * config.accumulator],
             sums: Arc::new(sums),
         })
@@ -106,13 +96,14 @@ impl QuantisedEncoder {
         self
     }
 
-    /// The activations of the feature sums of the position in `features`.
-    fn activate(&mut self) {
+    /// The activations of the feature sums of the position in `features`, made from sums of `ply`
+    /// and of the ply before.
+    fn activate(&mut self, ply: usize) {
         let Self { kernels, sums, features, accumulators, activations, .. } = self;
         let us = features.side_to_move;
-        let views = [us, !us].into_iter().zip(&features.views);
-        for (color, slots) in views {
-            accumulators[color as usize].prepare(*kernels, sums, slots, features.rows);
+        for (color, rows) in [us, !us].into_iter().zip(&features.views) {
+            let accumulators = &mut accumulators[color as usize];
+            accumulators.prepare(*kernels, sums, rows, (features.rows, ply));
         }
         let halves = activations.chunks_exact_mut(self.config.accumulator);
         for (color, activations) in [us, !us].into_iter().zip(halves) {
@@ -161,7 +152,7 @@ impl Encoder for QuantisedEncoder {
         let mut embeddings = vec![0.0; batch.len() * dim];
         for (position, embedding) in batch.iter().zip(embeddings.chunks_exact_mut(dim)) {
             self.features = SlottedFeatures::from_rows(self.config.features, &position);
-            self.activate();
+            self.activate(0);
             let (head, hidden) = self.hidden(position.pieces);
             project(&hidden, &head.projection, &head.projection_bias, embedding);
         }
@@ -172,7 +163,7 @@ impl Encoder for QuantisedEncoder {
         let batch = features(inputs)?;
         let cosines = batch.iter().map(|position| {
             self.features = SlottedFeatures::from_rows(self.config.features, &position);
-            self.activate();
+            self.activate(0);
             self.cosine_of(position.pieces)
         });
         Ok(Scores::Ready(cosines.collect()))
@@ -181,7 +172,8 @@ impl Encoder for QuantisedEncoder {
     /// Allocates no memory, because a search calls this at every leaf.
     fn cosine(&mut self, board: &Board) -> Result<f32, EncodeError> {
         self.features.fill(self.config.features, &Placement::of(board));
-        self.activate();
+        let ply = 2 * usize::from(board.fullmove_number()) + board.side_to_move() as usize;
+        self.activate(ply);
         Ok(self.cosine_of(self.features.pieces))
     }
 
@@ -195,29 +187,65 @@ fn features(inputs: &Inputs) -> Result<&FeatureBatch> {
     inputs.features().context("the sparse encoder reads features")
 }
 
-/// If all feature rows and biases lie within ± this value, their sums fit into 16 bits in every
-/// legal position.
-pub const LARGEST_PLAYABLE_VALUE: f32 =
-    (i16::MAX as i32 / (1 + MAX_PIECES as i32 + FeatureSet::THREATS_SEEN)) as f32 / SUM_ONE as f32;
+/// The table and the bias in units of 1 / `SUM_ONE`. Rows of attackers beyond 8 bits are refused.
+fn quantised_sums(config: &SparseConfig, parameters: &Parameters) -> Result<Sums> {
+    let quantise = |values: &[f32], quantised: &mut Vec<i16>| {
+        let one = f32::from(SUM_ONE);
+        quantised.extend(values.iter().map(|value| (value * one).round() as i16));
+    };
+    let pieces = config.features.first_attacker() * config.accumulator;
+    let (table, attackers) = parameters.read_values("features.weight", |values| {
+        let (values, attackers) = values.split_at(pieces);
+        let mut table = large_memory::with_capacity(values.len());
+        quantise(values, &mut table);
+        let mut wide = Vec::with_capacity(attackers.len());
+        quantise(attackers, &mut wide);
+        let mut narrow = large_memory::with_capacity(wide.len());
+        narrow.extend(wide.into_iter().filter_map(|value| i8::try_from(value).ok()));
+        (table, (narrow.len() == attackers.len()).then_some(narrow))
+    })?;
+    let attackers = attackers.context("a row of attackers is too large for 8 bits")?;
+    let mut bias = Vec::new();
+    quantise(&parameters.values("features.bias")?, &mut bias);
+    Ok(Sums { table, attackers, bias })
+}
+
+/// If all values of each feature row lie within ± this value, and the biases within that of a
+/// piece's row, feature sums fit into 16 bits in every legal position. Rows of attackers fit into 8
+/// bits.
+pub fn largest_playable_value(set: FeatureSet, row: usize) -> f32 {
+    let attackers = if set.attackers { FeatureSet::MOST_ATTACKERS * LARGEST_ATTACKER } else { 0 };
+    let others = 1 + MAX_PIECES as i32 + FeatureSet::THREATS_SEEN;
+    let largest = match set.attacker(row) {
+        Some(_) => LARGEST_ATTACKER,
+        None => (i32::from(i16::MAX) - attackers) / others,
+    };
+    largest as f32 / f32::from(SUM_ONE)
+}
+
+/// The largest magnitude of a value in a row of attackers, in units of 1 / `SUM_ONE`.
+const LARGEST_ATTACKER: i32 = i8::MAX as i32;
 
 /// Upper bound on the feature sums of legal positions: at most 32 pieces on different squares, and
-/// the largest threat row [`FeatureSet::THREATS_SEEN`] times.
+/// the largest rows of threats and attackers as often as they can occur.
 fn largest_sum(set: FeatureSet, sums: &Sums) -> i32 {
     let width = sums.bias.len();
     let largest = |values: &[i16]| {
         values.iter().map(|&value| i32::from(value.unsigned_abs())).max().unwrap_or(0)
     };
-    let mut squares = [0; 64];
-    let mut others = 0;
+    let mut squares = [0; Square::NUM];
+    let mut threats = 0;
     for (row, values) in sums.table.chunks_exact(width).enumerate() {
-        match set.piece_square(row) {
-            Some(place) => squares[place % 64] = largest(values).max(squares[place % 64]),
-            None => others = largest(values).max(others),
-        }
+        let most = match set.piece_square(row) {
+            Some(place) => &mut squares[place % Square::NUM],
+            None => &mut threats,
+        };
+        *most = largest(values).max(*most);
     }
     squares.sort_unstable_by_key(|&largest| -largest);
     let pieces: i32 = squares[..MAX_PIECES].iter().sum();
-    largest(&sums.bias) + pieces + FeatureSet::THREATS_SEEN * others
+    let attackers = if set.attackers { FeatureSet::MOST_ATTACKERS * LARGEST_ATTACKER } else { 0 };
+    largest(&sums.bias) + pieces + FeatureSet::THREATS_SEEN * threats + attackers
 }
 
 /// The layers after the sums, for one range of piece counts.

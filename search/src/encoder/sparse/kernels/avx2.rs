@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use azimuth_network::sparse::HIDDEN;
 use azimuth_network::sparse::features::{SLOTS, Slots};
 
-use super::{ACTIVATION_SHIFT, BLOCK, Change, SUM_ONE};
+use super::{ACTIVATION_SHIFT, BLOCK, Change, SUM_ONE, change_sum};
 
 const LANES: usize = 16;
 /// Registers that hold a part of the sum: half of the sixteen registers.
@@ -14,6 +14,26 @@ const REGISTERS: usize = 8;
 // No load or store of a register goes beyond its slice.
 const _: () = assert!(BLOCK.is_multiple_of(LANES * REGISTERS));
 const _: () = assert!(SLOTS.is_multiple_of(2 * LANES) && HIDDEN.is_multiple_of(8));
+
+/// # Safety
+/// `values` must point to a register of values.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn load(values: *const i16) -> __m256i {
+    // SAFETY: the caller guarantees it.
+    unsafe { _mm256_loadu_si256(values.cast()) }
+}
+
+/// Values of 8 bits as values of 16.
+///
+/// # Safety
+/// `values` must point to [`LANES`] values.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn widened(values: *const i8) -> __m256i {
+    // SAFETY: the caller guarantees it.
+    unsafe { _mm256_cvtepi8_epi16(_mm_loadu_si128(values.cast())) }
+}
 
 /// # Safety
 /// Needs AVX2, a width that is a multiple of 128, and rows inside the table.
@@ -30,20 +50,16 @@ pub(super) unsafe fn activate(change: &Change<'_>, total: &mut [i16], activation
             for (index, sum) in sum.iter_mut().enumerate() {
                 *sum = _mm256_loadu_si256(total.add(index * LANES).cast());
             }
-            for &row in change.added {
-                let row = change.table.as_ptr().add(usize::from(row) * width + start);
-                for (index, sum) in sum.iter_mut().enumerate() {
-                    let value = _mm256_loadu_si256(row.add(index * LANES).cast());
-                    *sum = _mm256_add_epi16(*sum, value);
-                }
-            }
-            for &row in change.removed {
-                let row = change.table.as_ptr().add(usize::from(row) * width + start);
-                for (index, sum) in sum.iter_mut().enumerate() {
-                    let value = _mm256_loadu_si256(row.add(index * LANES).cast());
-                    *sum = _mm256_sub_epi16(*sum, value);
-                }
-            }
+            change_sum!(sum, change.pieces, width, start, load, _mm256_add_epi16, _mm256_sub_epi16);
+            change_sum!(
+                sum,
+                change.attackers,
+                width,
+                start,
+                widened,
+                _mm256_add_epi16,
+                _mm256_sub_epi16
+            );
             for (index, sum) in sum.iter().enumerate() {
                 _mm256_storeu_si256(total.add(index * LANES).cast(), *sum);
             }

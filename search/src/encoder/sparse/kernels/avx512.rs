@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use azimuth_network::sparse::HIDDEN;
 use azimuth_network::sparse::features::{SLOTS, Slots};
 
-use super::{ACTIVATION_SHIFT, BLOCK, Change, SUM_ONE};
+use super::{ACTIVATION_SHIFT, BLOCK, Change, SUM_ONE, change_sum};
 
 const LANES: usize = 32;
 /// Registers that hold a part of the sum.
@@ -16,6 +16,26 @@ const CHAINS: usize = 4;
 // No load or store of a register goes beyond its slice.
 const _: () = assert!(BLOCK.is_multiple_of(LANES * REGISTERS));
 const _: () = assert!(SLOTS.is_multiple_of(LANES) && HIDDEN.is_multiple_of(16));
+
+/// # Safety
+/// `values` must point to a register of values.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+unsafe fn load(values: *const i16) -> __m512i {
+    // SAFETY: the caller guarantees it.
+    unsafe { _mm512_loadu_si512(values.cast()) }
+}
+
+/// Values of 8 bits as values of 16.
+///
+/// # Safety
+/// `values` must point to [`LANES`] values.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+unsafe fn widened(values: *const i8) -> __m512i {
+    // SAFETY: the caller guarantees it.
+    unsafe { _mm512_cvtepi8_epi16(_mm256_loadu_si256(values.cast())) }
+}
 
 /// # Safety
 /// Needs AVX-512 F and BW, a width that is a multiple of 128, and rows inside the table.
@@ -32,20 +52,16 @@ pub(super) unsafe fn activate(change: &Change<'_>, total: &mut [i16], activation
             for (index, sum) in sum.iter_mut().enumerate() {
                 *sum = _mm512_loadu_si512(total.add(index * LANES).cast());
             }
-            for &row in change.added {
-                let row = change.table.as_ptr().add(usize::from(row) * width + start);
-                for (index, sum) in sum.iter_mut().enumerate() {
-                    let value = _mm512_loadu_si512(row.add(index * LANES).cast());
-                    *sum = _mm512_add_epi16(*sum, value);
-                }
-            }
-            for &row in change.removed {
-                let row = change.table.as_ptr().add(usize::from(row) * width + start);
-                for (index, sum) in sum.iter_mut().enumerate() {
-                    let value = _mm512_loadu_si512(row.add(index * LANES).cast());
-                    *sum = _mm512_sub_epi16(*sum, value);
-                }
-            }
+            change_sum!(sum, change.pieces, width, start, load, _mm512_add_epi16, _mm512_sub_epi16);
+            change_sum!(
+                sum,
+                change.attackers,
+                width,
+                start,
+                widened,
+                _mm512_add_epi16,
+                _mm512_sub_epi16
+            );
             for (index, sum) in sum.iter().enumerate() {
                 _mm512_storeu_si512(total.add(index * LANES).cast(), *sum);
             }

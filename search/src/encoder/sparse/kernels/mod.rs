@@ -71,21 +71,24 @@ impl Kernels {
         kernels
     }
 
-    /// Adds rows of the table to a sum, subtracts others, and writes the sum's activations.
+    /// Adds rows of pieces and of attackers to a sum, subtracts others, and writes the sum's
+    /// activations.
     pub(super) fn activate(
         self,
         sums: &Sums,
         sum: &mut [i16],
-        added: &[u16],
-        removed: &[u16],
+        (pieces, attackers): (Changed<'_>, Changed<'_>),
         activations: &mut [u8],
     ) {
         let width = sums.bias.len();
         assert!(activations.len() == width && sum.len() == width);
         assert!(width.is_multiple_of(BLOCK));
-        let highest = |rows: &[u16]| rows.iter().copied().max().map_or(0, usize::from);
-        assert!((highest(added).max(highest(removed)) + 1) * width <= sums.table.len());
-        let change = Change { table: &sums.table, added, removed };
+        assert!(pieces.end() * width <= sums.table.len());
+        assert!(attackers.end() * width <= sums.attackers.len());
+        let change = Change {
+            pieces: Rows { table: &sums.table, changed: pieces },
+            attackers: Rows { table: &sums.attackers, changed: attackers },
+        };
         match self {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `available` lists a kernel only if the processor has its instructions;
@@ -197,32 +200,76 @@ const ACTIVATION_SHIFT: u32 = 9;
 /// 1.0 in an activation: `SUM_ONE² / 2^ACTIVATION_SHIFT`.
 pub const ACTIVATION_ONE: f32 = 65_025.0 / 512.0;
 
-/// Values in a line of the processor's cache.
-const LINE: usize = 32;
-
-/// The parameters of the feature sums.
+/// The parameters of the feature sums, in units of 1 / `SUM_ONE`.
 pub struct Sums {
-    /// Feature rows in units of 1 / `SUM_ONE`.
+    /// The rows of pieces and threats.
     pub table: Vec<i16>,
+    /// The rows of attackers.
+    pub attackers: Vec<i8>,
     pub bias: Vec<i16>,
 }
 
 impl Sums {
     /// Fetches the beginning of rows into the processor's cache; the rest follows while the
     /// beginning is used.
-    pub fn prefetch(&self, rows: &[u16]) {
-        let width = self.bias.len();
-        for &row in rows {
-            let first = usize::from(row) * width;
-            let (lines, _) = self.table[first..][..BLOCK].as_chunks::<LINE>();
-            lines.iter().for_each(prefetch);
+    pub fn prefetch(&self, pieces: Changed<'_>, attackers: Changed<'_>) {
+        fn fetch<T, const LINE: usize>(table: &[T], width: usize, changed: Changed<'_>) {
+            for &row in changed.added.iter().chain(changed.removed) {
+                let first = usize::from(row) * width;
+                table[first..][..BLOCK].as_chunks::<LINE>().0.iter().for_each(prefetch);
+            }
         }
+        let width = self.bias.len();
+        // Lines of 64 bytes.
+        fetch::<i16, 32>(&self.table, width, pieces);
+        fetch::<i8, 64>(&self.attackers, width, attackers);
     }
 }
 
-/// Rows of a table to add to a sum and to subtract from it.
-struct Change<'a> {
-    table: &'a [i16],
-    added: &'a [u16],
-    removed: &'a [u16],
+/// Rows to add to a sum and to subtract from it.
+#[derive(Clone, Copy)]
+pub struct Changed<'a> {
+    pub added: &'a [u16],
+    pub removed: &'a [u16],
 }
+
+impl Changed<'_> {
+    /// The index after the highest row.
+    fn end(&self) -> usize {
+        let rows = self.added.iter().chain(self.removed);
+        rows.copied().max().map_or(0, |row| usize::from(row) + 1)
+    }
+}
+
+/// Rows of a table to add and to subtract.
+struct Rows<'a, T> {
+    table: &'a [T],
+    changed: Changed<'a>,
+}
+
+struct Change<'a> {
+    pieces: Rows<'a, i16>,
+    attackers: Rows<'a, i8>,
+}
+
+/// Changes registers that hold the part of a sum of `width` that begins at `start`, by the rows of
+/// one table.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
+macro_rules! change_sum {
+    ($sum:ident, $rows:expr, $width:ident, $start:ident, $load:ident, $add:ident, $subtract:ident) => {
+        for &row in $rows.changed.added {
+            let row = $rows.table.as_ptr().add(usize::from(row) * $width + $start);
+            for (index, sum) in $sum.iter_mut().enumerate() {
+                *sum = $add(*sum, $load(row.add(index * LANES)));
+            }
+        }
+        for &row in $rows.changed.removed {
+            let row = $rows.table.as_ptr().add(usize::from(row) * $width + $start);
+            for (index, sum) in $sum.iter_mut().enumerate() {
+                *sum = $subtract(*sum, $load(row.add(index * LANES)));
+            }
+        }
+    };
+}
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
+use change_sum;

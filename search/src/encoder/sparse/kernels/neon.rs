@@ -5,7 +5,7 @@ use std::arch::aarch64::*;
 use azimuth_network::sparse::HIDDEN;
 use azimuth_network::sparse::features::{SLOTS, Slots};
 
-use super::{ACTIVATION_SHIFT, BLOCK, Change, SUM_ONE};
+use super::{ACTIVATION_SHIFT, BLOCK, Change, SUM_ONE, change_sum};
 
 const LANES: usize = 8;
 /// Registers that hold a part of the sum: half of the 32 registers.
@@ -14,6 +14,26 @@ const REGISTERS: usize = 16;
 // No load or store of a register goes beyond its slice.
 const _: () = assert!(BLOCK.is_multiple_of(LANES * REGISTERS));
 const _: () = assert!(SLOTS.is_multiple_of(LANES) && HIDDEN.is_multiple_of(4));
+
+/// # Safety
+/// `values` must point to a register of values.
+#[target_feature(enable = "neon")]
+#[inline]
+unsafe fn load(values: *const i16) -> int16x8_t {
+    // SAFETY: the caller guarantees it.
+    unsafe { vld1q_s16(values) }
+}
+
+/// Values of 8 bits as values of 16.
+///
+/// # Safety
+/// `values` must point to [`LANES`] values.
+#[target_feature(enable = "neon")]
+#[inline]
+unsafe fn widened(values: *const i8) -> int16x8_t {
+    // SAFETY: the caller guarantees it.
+    unsafe { vmovl_s8(vld1_s8(values)) }
+}
 
 /// # Safety
 /// Needs NEON, a width that is a multiple of 128, and rows inside the table.
@@ -30,18 +50,8 @@ pub(super) unsafe fn activate(change: &Change<'_>, total: &mut [i16], activation
             for (index, sum) in sum.iter_mut().enumerate() {
                 *sum = vld1q_s16(total.add(index * LANES));
             }
-            for &row in change.added {
-                let row = change.table.as_ptr().add(usize::from(row) * width + start);
-                for (index, sum) in sum.iter_mut().enumerate() {
-                    *sum = vaddq_s16(*sum, vld1q_s16(row.add(index * LANES)));
-                }
-            }
-            for &row in change.removed {
-                let row = change.table.as_ptr().add(usize::from(row) * width + start);
-                for (index, sum) in sum.iter_mut().enumerate() {
-                    *sum = vsubq_s16(*sum, vld1q_s16(row.add(index * LANES)));
-                }
-            }
+            change_sum!(sum, change.pieces, width, start, load, vaddq_s16, vsubq_s16);
+            change_sum!(sum, change.attackers, width, start, widened, vaddq_s16, vsubq_s16);
             let out = activations.as_mut_ptr().add(start);
             for (index, &sum) in sum.iter().enumerate() {
                 vst1q_s16(total.add(index * LANES), sum);

@@ -3,20 +3,25 @@
 use azimuth_network::sparse::HIDDEN;
 use azimuth_network::sparse::features::Slots;
 
-use super::{ACTIVATION_SHIFT, Change, SUM_ONE};
+use super::{ACTIVATION_SHIFT, Change, Rows, SUM_ONE};
 
 pub(super) fn activate(change: &Change<'_>, sum: &mut [i16], activations: &mut [u8]) {
-    let width = sum.len();
-    let row = |&row: &u16| &change.table[usize::from(row) * width..][..width];
-    for row in change.added.iter().map(row) {
-        sum.iter_mut().zip(row).for_each(|(sum, &value)| *sum = sum.wrapping_add(value));
-    }
-    for row in change.removed.iter().map(row) {
-        sum.iter_mut().zip(row).for_each(|(sum, &value)| *sum = sum.wrapping_sub(value));
-    }
+    change_rows(&change.pieces, sum);
+    change_rows(&change.attackers, sum);
     for (activation, sum) in activations.iter_mut().zip(sum) {
         let clipped = (*sum).clamp(0, SUM_ONE) as u16;
         *activation = ((clipped * clipped) >> ACTIVATION_SHIFT) as u8;
+    }
+}
+
+fn change_rows<T: Copy + Into<i16>>(rows: &Rows<'_, T>, sum: &mut [i16]) {
+    let width = sum.len();
+    let row = |&row: &u16| &rows.table[usize::from(row) * width..][..width];
+    for row in rows.changed.added.iter().map(row) {
+        sum.iter_mut().zip(row).for_each(|(sum, &value)| *sum = sum.wrapping_add(value.into()));
+    }
+    for row in rows.changed.removed.iter().map(row) {
+        sum.iter_mut().zip(row).for_each(|(sum, &value)| *sum = sum.wrapping_sub(value.into()));
     }
 }
 

@@ -5,7 +5,7 @@ use std::arch::wasm32::*;
 use azimuth_network::sparse::HIDDEN;
 use azimuth_network::sparse::features::{SLOTS, Slots};
 
-use super::{ACTIVATION_SHIFT, BLOCK, Change, SUM_ONE};
+use super::{ACTIVATION_SHIFT, BLOCK, Change, SUM_ONE, change_sum};
 
 const LANES: usize = 8;
 /// Registers that hold a part of the sum: half of the 16 registers of an x86-64 processor.
@@ -14,6 +14,24 @@ const REGISTERS: usize = 8;
 // No load or store of a register goes beyond its slice.
 const _: () = assert!(BLOCK.is_multiple_of(LANES * REGISTERS));
 const _: () = assert!(SLOTS.is_multiple_of(LANES) && HIDDEN.is_multiple_of(4));
+
+/// # Safety
+/// `values` must point to a register of values.
+#[inline]
+unsafe fn load(values: *const i16) -> v128 {
+    // SAFETY: the caller guarantees it.
+    unsafe { v128_load(values.cast()) }
+}
+
+/// Values of 8 bits as values of 16.
+///
+/// # Safety
+/// `values` must point to [`LANES`] values.
+#[inline]
+unsafe fn widened(values: *const i8) -> v128 {
+    // SAFETY: the caller guarantees it.
+    unsafe { i16x8_load_extend_i8x8(values) }
+}
 
 /// # Safety
 /// Needs a width that is a multiple of 128, and rows inside the table.
@@ -31,18 +49,8 @@ pub(super) unsafe fn activate(change: &Change<'_>, total: &mut [i16], activation
             let total: *mut v128 = total.as_mut_ptr().add(start).cast();
             let mut sum: [v128; REGISTERS] =
                 std::array::from_fn(|index| v128_load(total.add(index)));
-            for &row in change.added {
-                let row = change.table.as_ptr().add(usize::from(row) * width + start);
-                for (index, sum) in sum.iter_mut().enumerate() {
-                    *sum = i16x8_add(*sum, v128_load(row.add(index * LANES).cast()));
-                }
-            }
-            for &row in change.removed {
-                let row = change.table.as_ptr().add(usize::from(row) * width + start);
-                for (index, sum) in sum.iter_mut().enumerate() {
-                    *sum = i16x8_sub(*sum, v128_load(row.add(index * LANES).cast()));
-                }
-            }
+            change_sum!(sum, change.pieces, width, start, load, i16x8_add, i16x8_sub);
+            change_sum!(sum, change.attackers, width, start, widened, i16x8_add, i16x8_sub);
             for (index, &sum) in sum.iter().enumerate() {
                 v128_store(total.add(index), sum);
             }

@@ -19,17 +19,27 @@ fn random<T>(count: usize, seed: u64, value: impl Fn(&mut StdRng) -> T) -> Vec<T
 fn sums_and_activations_are_those_of_plain_rust() {
     for width in [BLOCK, 3 * BLOCK] {
         let values = |count, seed| random(count, seed, |random| random.random_range(-300..300));
-        let sums = Sums { table: values(ROWS * width, 1), bias: values(width, 2) };
+        let sums = Sums {
+            table: values(ROWS * width, 1),
+            attackers: random(ROWS * width, 5, |random| random.random()),
+            bias: values(width, 2),
+        };
         let activate = |kernels: Kernels| {
             let (mut sum, mut activations) = (sums.bias.clone(), vec![0; width]);
-            // The last row ends where the table does.
-            kernels.activate(&sums, &mut sum, &[0, 6, 3, 3], &[6, 1], &mut activations);
+            // The last rows end where the tables do.
+            let pieces = Changed { added: &[0, 6, 3, 3], removed: &[6, 1] };
+            let attackers = Changed { added: &[2, 5], removed: &[6] };
+            kernels.activate(&sums, &mut sum, (pieces, attackers), &mut activations);
             (sum, activations)
         };
         let row = |row: usize, place: usize| sums.table[row * width + place];
         let (sum, activations) = activate(Kernels::Portable);
         for place in 0..width {
-            let expected = sums.bias[place] + row(0, place) + 2 * row(3, place) - row(1, place);
+            let attacker = |row: usize| i16::from(sums.attackers[row * width + place]);
+            let expected = sums.bias[place] + row(0, place) + 2 * row(3, place) - row(1, place)
+                + attacker(2)
+                + attacker(5)
+                - attacker(6);
             assert_eq!(sum[place], expected);
             let clipped = u32::from(expected.clamp(0, SUM_ONE) as u16);
             assert_eq!(u32::from(activations[place]), clipped * clipped / 512);
@@ -74,9 +84,10 @@ fn products_are_those_of_plain_rust() {
 #[should_panic(expected = "is_multiple_of")]
 fn a_width_that_no_register_divides_is_refused() {
     let width = BLOCK + 8;
-    let sums = Sums { table: vec![0; width], bias: vec![0; width] };
+    let sums = Sums { table: vec![0; width], attackers: Vec::new(), bias: vec![0; width] };
     let best = Kernels::available()[0];
-    best.activate(&sums, &mut vec![0; width], &[0], &[], &mut vec![0; width]);
+    let [pieces, none] = [&[0][..], &[]].map(|added| Changed { added, removed: &[] });
+    best.activate(&sums, &mut vec![0; width], (pieces, none), &mut vec![0; width]);
 }
 
 #[test]
