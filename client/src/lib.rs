@@ -3,16 +3,25 @@
 //! The crates that drive UCI engines block without a time limit. A match or a long labelling run
 //! must distinguish a slow engine from a hanging one, so this crate drives engines itself.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow, ensure};
-use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 
 /// Longest wait for an engine to start, or for an answer without a time limit.
 pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// How often a wait for an answer looks whether it goes on.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Most lines that wait to be read: an engine that prints for ever must not fill the memory.
+const WAITING_LINES: usize = 1024;
+
+/// Longest line in bytes, for the same reason; a longer one is read in parts.
+const LONGEST_LINE: u64 = 1 << 16;
 
 /// A line and the time at which it was read.
 #[derive(Clone, Debug)]
@@ -27,6 +36,8 @@ pub struct OutputLine {
 pub struct Engine {
     name: String,
     command: String,
+    /// The names of its options, in small letters.
+    options: Vec<String>,
     child: Child,
     input: ChildStdin,
     lines: Receiver<OutputLine>,
@@ -40,6 +51,16 @@ impl Engine {
         arguments: &[String],
         options: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<Self> {
+        Self::start_while(command, arguments, options, &within(PATIENCE))
+    }
+
+    /// As [`Self::start`], but waits for its answers as long as `is_awaited` holds.
+    pub fn start_while<'a>(
+        command: &Path,
+        arguments: &[String],
+        options: impl IntoIterator<Item = (&'a str, &'a str)>,
+        is_awaited: &dyn Fn() -> bool,
+    ) -> Result<Self> {
         let mut child = Command::new(command)
             .args(arguments)
             .stdin(Stdio::piped())
@@ -51,30 +72,34 @@ impl Engine {
         let input = child.stdin.take().context("no input")?;
         let command = command.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let lines = read_lines(output);
-        let mut engine = Self { name: command.clone(), command, child, input, lines };
-        engine.set_up(options)?;
+        let name = command.clone();
+        let mut engine = Self { name, command, options: Vec::new(), child, input, lines };
+        engine.set_up(options, is_awaited)?;
         Ok(engine)
     }
 
-    fn set_up<'a>(&mut self, options: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<()> {
-        self.send("uci")?;
-        let mut known = Vec::new();
-        loop {
-            let line = self.read(PATIENCE)?.text;
+    fn set_up<'a>(
+        &mut self,
+        options: impl IntoIterator<Item = (&'a str, &'a str)>,
+        is_awaited: &dyn Fn() -> bool,
+    ) -> Result<()> {
+        let (mut own_name, mut known) = (None, Vec::new());
+        self.ask("uci", is_awaited, |line| {
             if let Some(name) = line.strip_prefix("id name ") {
-                name.trim().clone_into(&mut self.name);
+                own_name = Some(name.trim().to_owned());
             } else if let Some(option) = line.strip_prefix("option name ") {
                 let name = option.split(" type ").next().unwrap_or_default();
                 known.push(name.trim().to_lowercase());
-            } else if line.trim() == "uciok" {
-                break;
             }
-        }
+            line.trim() == "uciok"
+        })?;
+        self.name = own_name.unwrap_or_else(|| self.command.clone());
+        self.options = known;
         for (name, value) in options {
-            ensure!(known.contains(&name.to_lowercase()), "{}: it has no option '{name}'", self);
+            ensure!(self.has_option(name), "{self}: it has no option '{name}'");
             self.send(&format!("setoption name {name} value {value}"))?;
         }
-        self.wait_until_ready()
+        self.wait_until_ready(is_awaited)
     }
 
     /// The name that the engine reports with `id name`; that of the program if it reports none.
@@ -82,16 +107,38 @@ impl Engine {
         &self.name
     }
 
+    /// Whether it has this option.
+    pub fn has_option(&self, name: &str) -> bool {
+        self.options.contains(&name.to_lowercase())
+    }
+
     /// Tells the engine that a new game follows, and waits until it is ready.
     pub fn new_game(&mut self) -> Result<()> {
         self.send("ucinewgame")?;
-        self.wait_until_ready()
+        self.wait_until_ready(&within(PATIENCE))
     }
 
-    fn wait_until_ready(&mut self) -> Result<()> {
-        self.send("isready")?;
-        while self.read(PATIENCE)?.text.trim() != "readyok" {}
-        Ok(())
+    /// Waits until it is ready, as long as `is_awaited` holds.
+    pub fn wait_until_ready(&mut self, is_awaited: &dyn Fn() -> bool) -> Result<()> {
+        self.ask("isready", is_awaited, |line| line.trim() == "readyok")
+    }
+
+    /// Sends a command, and reads up to the line that answers it. Fails if `is_awaited` holds no
+    /// longer before that line.
+    pub fn ask(
+        &mut self,
+        command: &str,
+        is_awaited: &dyn Fn() -> bool,
+        mut is_answer: impl FnMut(&str) -> bool,
+    ) -> Result<()> {
+        let asked = Instant::now();
+        self.send(command)?;
+        while is_awaited() {
+            if self.read_within(TICK)?.is_some_and(|line| is_answer(&line.text)) {
+                return Ok(());
+            }
+        }
+        bail!("{self}: no answer to '{command}' in {:.1} s", asked.elapsed().as_secs_f64())
     }
 
     /// Sends a command.
@@ -103,12 +150,17 @@ impl Engine {
 
     /// The next line. Fails if none arrives in time or the engine has ended.
     pub fn read(&self, patience: Duration) -> Result<OutputLine> {
-        self.lines.recv_timeout(patience).map_err(|error| match error {
-            RecvTimeoutError::Timeout => {
-                anyhow!("{self}: no answer in {:.1} s", patience.as_secs_f64())
-            }
-            RecvTimeoutError::Disconnected => anyhow!("{self}: it ended"),
-        })
+        let line = self.read_within(patience)?;
+        line.with_context(|| format!("{self}: no answer in {:.1} s", patience.as_secs_f64()))
+    }
+
+    /// The next line; `None` if none arrives in time. Fails if the engine has ended.
+    pub fn read_within(&self, patience: Duration) -> Result<Option<OutputLine>> {
+        match self.lines.recv_timeout(patience) {
+            Ok(line) => Ok(Some(line)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(anyhow!("{self}: it ended")),
+        }
     }
 }
 
@@ -134,12 +186,20 @@ impl Drop for Engine {
     }
 }
 
+/// Holds for this time from now on.
+pub fn within(patience: Duration) -> impl Fn() -> bool {
+    let began = Instant::now();
+    move || began.elapsed() < patience
+}
+
 fn read_lines(output: ChildStdout) -> Receiver<OutputLine> {
-    let (sender, lines) = unbounded();
+    let (sender, lines) = bounded(WAITING_LINES);
     std::thread::spawn(move || {
         let mut output = BufReader::new(output);
         let mut bytes = Vec::new();
-        while output.read_until(b'\n', &mut bytes).is_ok_and(|read| read > 0) {
+        let mut read =
+            |bytes: &mut Vec<u8>| output.by_ref().take(LONGEST_LINE).read_until(b'\n', bytes);
+        while read(&mut bytes).is_ok_and(|read| read > 0) {
             let text = String::from_utf8_lossy(&bytes).trim_end().to_owned();
             if sender.send(OutputLine { text, read: Instant::now() }).is_err() {
                 break;

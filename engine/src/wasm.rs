@@ -98,7 +98,7 @@ pub unsafe extern "C" fn set_weights(which: u32, at: *mut u8, length: usize) -> 
 #[unsafe(no_mangle)]
 pub extern "C" fn start() {
     std::panic::set_hook(Box::new(|panic| print(panic.to_string().as_bytes())));
-    answer(None, Event::welcome(&ALLOWANCE));
+    answer(None, Event::welcome(&ALLOWANCE, None));
 }
 
 /// Does a task to its end. The page ends it through `stopped`.

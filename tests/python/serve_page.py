@@ -313,6 +313,7 @@ def analyse(page):
     assert depth(page) > first >= 1, (first, depth(page))
     assert page.locator(".pv .score").count() == 3
     assert "nodes" in page.inner_text("#figures")
+    expect(page.locator("#second")).to_be_hidden()
     page.click(".pv .line button >> nth=1")
     assert moves(page).count() == 2
     wait_until(page, lambda: arrow_state(page) not in ("", arrows), "arrows change")
@@ -345,6 +346,36 @@ def analyse(page):
     page.reload()
     expect(page.locator("#hash")).to_have_value("128")
     page.wait_for_selector(".pv .score")
+
+
+def second(page):
+    """The second engine analyses beside Azimuth. Its box turns it off, also after a reload."""
+    page.click("#tab-analyse")
+    box, scores = page.locator("#second-on"), page.locator("#second .pv .score")
+    expect(box).to_be_checked()
+    expect(page.locator("#second label")).to_contain_text("Azimuth ")
+    expect(scores).to_have_count(3)
+    expect(page.locator("#lines .pv .score")).to_have_count(3)
+    expect(page.locator("#second-figures")).to_contain_text("nodes")
+    # Its lines follow the position, and their moves can be played.
+    page.click("#second .pv .line button >> nth=1")
+    expect(moves(page)).to_have_count(2)
+    expect(scores).to_have_count(3)
+    load(page, "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1")
+    expect(scores.first).to_have_text("#1")
+    rows = page.locator("#second .pv")
+    expect(rows.first).to_contain_text("Ra8#")
+    violations = Axe().run(page)
+    assert violations.violations_count == 0, violations.generate_report()
+    page.reload()
+    box.uncheck()
+    expect(rows).to_have_count(0)
+    page.reload()
+    expect(page.locator("#lines .pv .score").first).to_be_visible()
+    expect(box).not_to_be_checked()
+    expect(rows).to_have_count(0)
+    box.check()
+    expect(scores).to_have_count(3)
 
 
 def arrow_state(page):
@@ -696,6 +727,16 @@ def visit_mistakes_of(page, side):
 def editor(page):
     """A position is set up by hand, by keyboard and as a FEN. Then the tablebase and the explorer."""
     page.click("#tab-analyse")
+    # While no games are open, the explorer has the engine's opening book.
+    expect(page.locator("#explorer-title")).to_have_text("Opening book")
+    book = page.locator("#explorer tbody tr").first
+    expect(book).to_contain_text("%")
+    san = book.locator("button").inner_text()
+    assert san in ("e4", "d4"), san
+    book.locator("button").click()
+    assert current(page).endswith(san)
+    expect(book).to_be_visible()
+    page.keyboard.press("Home")
     fen, board = page.locator("#editor-fen"), page.locator("#board")
     for name in ("phone", "laptop"):
         width, height = SIZES[name]

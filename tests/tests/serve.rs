@@ -3,6 +3,8 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+#[cfg(unix)]
+use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -465,6 +467,147 @@ fn ctrl_c_ends_the_server_while_pages_search() -> Result<()> {
 }
 
 #[test]
+fn a_second_engine_analyses_beside_azimuth() -> Result<()> {
+    let mut server = Server::start(&["--engine", &text(&binary("azimuth")?)])?;
+    let (mut page, mut second) = (server.connect()?, server.connect()?);
+    let name = page.welcome["second"].as_str().unwrap_or_default();
+    assert!(name.starts_with("Azimuth "), "{}", page.welcome);
+    page.run(1, &analysis())?;
+    second.run(1, &second_analysis())?;
+    let both = |info: &Value| info["lines"].as_array().is_some_and(|lines| lines.len() == 2);
+    let info = next_info(&mut second, both)?;
+    assert!(info["nodes"].as_u64() > Some(0) && info["lines"][1]["pv"][0].is_string(), "{info}");
+    assert!(info["lines"][0]["score"]["cp"].is_i64(), "{info}");
+    page.next("info")?;
+    // Another position takes the place of the first one. Moves lead to it.
+    second.say(&json!({
+        "type": "run", "id": 2, "fen": "7k/5ppp/8/8/8/8/8/R3K3 b - - 0 1", "moves": ["Kg8"],
+        "task": second_analysis(),
+    }))?;
+    let mate = next_info(&mut second, |info| info["lines"][0]["score"]["mate"] == 1)?;
+    assert_eq!((&mate["id"], &mate["lines"][0]["pv"]), (&json!(2), &json!(["a1a8"])));
+    // A page that waits gets the engine when the other one goes.
+    let mut third = server.connect()?;
+    third.run(1, &second_analysis())?;
+    assert_eq!(third.next("queued")?["place"], 1);
+    drop(second);
+    next_info(&mut third, both)?;
+    third.say(&json!({"type": "stop"}))?;
+    assert_eq!(third.next("ended")?["reason"], "stopped");
+    third.run(2, &second_analysis())?;
+    next_info(&mut third, both)?;
+    let (status, time) = server.interrupt()?;
+    assert!(status.success() && time < Duration::from_secs(5), "{status} {time:?}");
+    Ok(())
+}
+
+#[test]
+fn without_a_second_engine_nobody_can_use_one() -> Result<()> {
+    let server = Server::start(&[])?;
+    let mut page = server.connect()?;
+    assert!(page.welcome.get("second").is_none(), "{}", page.welcome);
+    for (task, expected) in [
+        (second_analysis(), "there is no second engine"),
+        (json!({"name": "second_engine", "lines": 1, "path": "/bin/sh"}), "cannot be read"),
+    ] {
+        page.run(1, &task)?;
+        let event = page.next("error")?;
+        let said = event["message"].as_str().unwrap_or_default();
+        assert!(said.contains(expected), "{said}");
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+#[test]
+fn a_second_engine_that_misbehaves_hurts_nobody() -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("engine");
+    for (answer, expected) in [
+        ("exit", "engine 'engine': it ended"),
+        ("echo info depth 1 score cp 1 pv e2e5", "engine 'engine': move 'e2e5' is not legal in "),
+        ("echo bestmove e2e4", "engine 'engine': it chose a move without a line of moves"),
+    ] {
+        let script = format!(
+            "#!/bin/sh\nwhile read -r command rest; do case $command in uci) echo uciok;; isready) \
+             echo nonsense; echo readyok;; go) {answer};; quit) exit;; esac; done\n"
+        );
+        std::fs::write(&path, script)?;
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755))?;
+        let server = Server::start(&["--engine", &text(&path)])?;
+        let mut page = server.connect()?;
+        assert_eq!(page.welcome["second"], "engine");
+        // The second task starts the engine again.
+        for id in 1..3 {
+            page.run(id, &second_analysis())?;
+            let event = page.next("error")?;
+            let said = event["message"].as_str().unwrap_or_default();
+            assert!(said.starts_with(expected) && !said.contains('\n'), "{answer}: {said}");
+            assert_eq!(event["id"], id);
+        }
+        page.run(3, &analysis())?;
+        page.next("info")?;
+    }
+    // An engine that obeys neither `stop` nor `quit` is killed, also when the server ends.
+    let number = folder.path().join("number");
+    let deaf = format!(
+        "#!/bin/sh\necho $$ > '{}'\nwhile read -r command rest; do case $command in uci) echo \
+         uciok;; isready) echo readyok;; quit) exec sleep 60;; esac; done\n",
+        number.display()
+    );
+    std::fs::write(&path, deaf)?;
+    let is_alive = || -> Result<bool> {
+        let number = std::fs::read_to_string(&number)?;
+        let mut signal = Command::new("kill");
+        Ok(signal.args(["-0", number.trim()]).stderr(Stdio::null()).status()?.success())
+    };
+    let mut server = Server::start(&["--engine", &text(&path)])?;
+    let mut page = server.connect()?;
+    page.run(1, &second_analysis())?;
+    page.next("begun")?;
+    assert!(is_alive()?);
+    page.say(&json!({"type": "stop"}))?;
+    let said = page.next("error")?["message"].take();
+    assert!(said.as_str().is_some_and(|it| it.contains("no answer to 'stop'")), "{said}");
+    assert!(!is_alive()?);
+    page.run(2, &analysis())?;
+    page.next("info")?;
+    page.run(3, &second_analysis())?;
+    while page.next("begun")?["id"] != 3 {}
+    // The task starts the engine again.
+    let began = Instant::now();
+    while !is_alive()? && began.elapsed() < PATIENCE {
+        sleep(Duration::from_millis(20));
+    }
+    let (status, time) = server.interrupt()?;
+    assert!(status.success() && time < Duration::from_secs(5), "{status} {time:?}");
+    assert!(!is_alive()?);
+    for (program, reason) in [("missing", "cannot start"), ("/bin/true", "engine 'true': it")] {
+        let error = refusal("azimuth", &["serve", "--no-open", "--engine", program])?;
+        let begin = format!("azimuth: --engine '{program}' names no UCI engine: ");
+        assert!(error.starts_with(&begin) && error.contains(reason), "{error}");
+    }
+    Ok(())
+}
+
+/// The task of analysing with the second engine.
+fn second_analysis() -> Value {
+    json!({"name": "second_engine", "lines": 2})
+}
+
+/// The next state of a search that `is_wanted` accepts.
+fn next_info(page: &mut Page, is_wanted: impl Fn(&Value) -> bool) -> Result<Value> {
+    loop {
+        let info = page.next("info")?;
+        if is_wanted(&info) {
+            return Ok(info);
+        }
+    }
+}
+
+#[test]
 fn a_port_that_is_taken_and_weights_that_are_missing_are_errors_of_one_line() -> Result<()> {
     let server = Server::start(&[])?;
     let port = server.host.rsplit_once(':').context("no port")?.1;
@@ -505,6 +648,12 @@ fn a_game_on_a_clock_has_everything_at_the_board() -> Result<()> {
 #[test]
 fn an_analysis_follows_the_position() -> Result<()> {
     scenario("analyse")
+}
+
+#[test]
+fn the_page_shows_a_second_engine() -> Result<()> {
+    let server = Server::start(&["--engine", &text(&binary("azimuth")?)])?;
+    scenario_at(&server.page, "second")
 }
 
 #[test]

@@ -58,10 +58,10 @@ struct Search {
 #[derive(Clone, Serialize)]
 pub struct ScoreJson {
     #[serde(skip_serializing_if = "Option::is_none")]
-    cp: Option<i32>,
+    pub cp: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    mate: Option<i32>,
-    win_probability: f32,
+    pub mate: Option<i32>,
+    pub win_probability: f32,
 }
 
 #[derive(Serialize)]

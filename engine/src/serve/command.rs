@@ -15,6 +15,7 @@ use clap::Args;
 
 use super::gate::Gate;
 use super::queue::Queue;
+use super::second_engine::SecondEngine;
 use super::server::{Shared, serve};
 use crate::tasks::{Allowance, Models, Seat};
 
@@ -62,16 +63,22 @@ pub struct ServeCommand {
     /// processors divided by --threads, at most 4]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
     searches: Option<u16>,
+    /// Another UCI engine, whose lines the page shows beside those of Azimuth. It has its own
+    /// settings, and searches for one page at a time.
+    #[arg(long, value_name = "PATH")]
+    engine: Option<PathBuf>,
     /// Device that runs the encoder.
     #[arg(long, value_enum, default_value_t = Backend::Auto)]
     device: Backend,
 }
 
 impl ServeCommand {
-    /// Serves the page until Ctrl-C. Fails if the weights cannot be read or the address is taken.
+    /// Serves the page until Ctrl-C. Fails if the weights cannot be read, the address is taken, or
+    /// the program of `--engine` is no UCI engine.
     pub fn run(&self, mut output: impl Write) -> Result<()> {
         let listener = self.listener()?;
         let address = listener.local_addr().context("cannot listen")?;
+        let second = self.engine.clone().map(SecondEngine::start).transpose()?;
         let source = ModelSource {
             weights: self.weights.clone(),
             backend: self.device,
@@ -98,7 +105,7 @@ impl ServeCommand {
                 "azimuth: cannot start a browser ({error}); open the address yourself"
             ));
         }
-        serve(listener, &Shared::new(gate, queue, allowance))
+        serve(listener, &Shared::new(gate, queue, second, allowance))
     }
 
     fn listener(&self) -> Result<TcpListener> {

@@ -48,8 +48,9 @@ pub async fn converse(mut socket: WebSocket, page: u64, shared: &Arc<Shared>) {
     let (mut heard, mut faults) = (Instant::now(), 0);
     let mut pings = interval(PING);
     pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut alive =
-        send(&mut socket, &Answer { id: None, event: Event::welcome(&shared.allowance) }).await;
+    let second = shared.second.as_ref().map(|(name, _)| name.clone());
+    let welcome = Event::welcome(&shared.allowance, second);
+    let mut alive = send(&mut socket, &Answer { id: None, event: welcome }).await;
     while alive {
         tokio::select! {
             frame = socket.recv() => {
@@ -97,7 +98,7 @@ pub async fn converse(mut socket: WebSocket, page: u64, shared: &Arc<Shared>) {
             && let Some(request) = next.take()
         {
             let outlet = Outlet::new(request.id, fill.clone());
-            let running = running::run(request, page, shared.queue.clone(), outlet.clone());
+            let running = running::run(request, page, shared.clone(), outlet.clone());
             work = Some(Work { outlet, task: tokio::spawn(running) });
         }
     }

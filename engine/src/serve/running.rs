@@ -11,12 +11,14 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::connection::Outlet;
 use super::queue::Queue;
+use super::second_engine::SecondEngine;
+use super::server::Shared;
 use crate::tasks::protocol::{Event, Reason, Request, Task};
 use crate::tasks::{Outlet as _, PlayedLine, Seat, perform};
 
 /// Runs a task to its end. `page` is the page's number.
-pub async fn run(request: Request, page: u64, queue: Arc<Queue<Seat>>, outlet: Outlet) {
-    let event = match run_on_seat(request, page, queue, &outlet).await {
+pub async fn run(request: Request, page: u64, shared: Arc<Shared>, outlet: Outlet) {
+    let event = match run_in_queue(request, page, &shared, &outlet).await {
         Ok(reason) => Event::Ended { reason },
         Err(error) => Event::Error { message: format!("{error:#}") },
     };
@@ -32,17 +34,40 @@ const TURN: Duration = Duration::from_secs(15);
 /// How often the times are checked.
 const TICK: Duration = Duration::from_millis(250);
 
-async fn run_on_seat(
+/// Chooses the queue of a task: that of the second engine, or that of all others.
+async fn run_in_queue(
     request: Request,
     page: u64,
-    queue: Arc<Queue<Seat>>,
+    shared: &Shared,
     outlet: &Outlet,
 ) -> Result<Reason> {
-    let longest = match request.task {
-        Task::Report { .. } => Duration::MAX,
-        _ => LONGEST_TASK,
-    };
     let line = PlayedLine::of(&request)?;
+    let working = outlet.clone();
+    match (request.task, &shared.second) {
+        (Task::SecondEngine { lines }, Some((_, queue))) => {
+            let work = move |engine: &mut SecondEngine| engine.analyse(&line, lines, &working);
+            run_on_seat(queue, LONGEST_TASK, outlet, work, SecondEngine::forget).await
+        }
+        (task, _) => {
+            let longest = match task {
+                Task::Report { .. } => Duration::MAX,
+                _ => LONGEST_TASK,
+            };
+            let work = move |seat: &mut Seat| perform(seat, page, &line, task, &working);
+            run_on_seat(&shared.queue, longest, outlet, work, Seat::forget).await
+        }
+    }
+}
+
+/// Waits for a seat of `queue`, and does `work` on it. After a panic, `forget` drops what is in an
+/// unknown state.
+async fn run_on_seat<S: Send + 'static>(
+    queue: &Arc<Queue<S>>,
+    longest: Duration,
+    outlet: &Outlet,
+    work: impl FnOnce(&mut S) -> Result<()> + Send + 'static,
+    forget: fn(&mut S),
+) -> Result<Reason> {
     let mut ticket = queue.enter();
     let seat = tokio::select! {
         () = outlet.stopped.notified() => return Ok(Reason::Stopped),
@@ -52,10 +77,10 @@ async fn run_on_seat(
     let working = outlet.clone();
     let mut work = spawn_blocking(move || {
         working.send(Event::Begun);
-        // Unwind safety: the planner of a task that panics is dropped.
-        let work = || perform(&mut seat, page, &line, request.task, &working);
+        // Unwind safety: `forget` drops the planner, or the engine, of a task that panics.
+        let work = || work(&mut seat);
         let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-            seat.forget();
+            forget(&mut seat);
             Err(anyhow!("internal error"))
         });
         (seat, done)

@@ -26,11 +26,12 @@ use super::connection::{LARGEST_MESSAGE, converse};
 use super::gate::Gate;
 use super::listener::BoundedListener;
 use super::queue::Queue;
+use super::second_engine::SecondEngine;
 use crate::board_page::{PAGE_SCRIPT, PAGE_STYLE};
 use crate::tasks::games::{LARGEST_TEXT, read_games};
 use crate::tasks::{Allowance, Seat};
 
-/// Most pages at a time.
+/// Most pages at a time. One that shows the second engine counts twice: it has two WebSockets.
 const MOST_PAGES: usize = 200;
 
 /// Most files that are read at a time. One takes a few hundred megabytes of memory at most.
@@ -63,6 +64,8 @@ pub struct Shared {
     gate: Gate,
     /// The seats of searches.
     pub queue: Arc<Queue<Seat>>,
+    /// The name of the second engine, and the queue for it.
+    pub second: Option<(String, Arc<Queue<SecondEngine>>)>,
     /// The resources of each search.
     pub allowance: Allowance,
     /// Room for pages.
@@ -77,12 +80,19 @@ pub struct Shared {
 
 impl Shared {
     /// The state of a server without pages.
-    pub fn new(gate: Gate, queue: Arc<Queue<Seat>>, allowance: Allowance) -> Arc<Self> {
+    pub fn new(
+        gate: Gate,
+        queue: Arc<Queue<Seat>>,
+        second: Option<SecondEngine>,
+        allowance: Allowance,
+    ) -> Arc<Self> {
+        let second =
+            second.map(|engine| (engine.name().to_owned(), Arc::new(Queue::new(vec![engine]))));
         let (ending, _) = watch::channel(false);
         let [pages, readers] =
             [MOST_PAGES, MOST_READERS].map(|room| Arc::new(Semaphore::new(room)));
         let next_page = AtomicU64::new(0);
-        Arc::new(Self { gate, queue, allowance, pages, readers, next_page, ending })
+        Arc::new(Self { gate, queue, second, allowance, pages, readers, next_page, ending })
     }
 
     /// Waits until the server ends.

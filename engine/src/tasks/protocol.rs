@@ -55,6 +55,11 @@ pub enum Task {
         /// The same for the size of the tables, in MB.
         hash: Option<NonZero<usize>>,
     },
+    /// Search with the second engine until `stop`, and send `info` events.
+    SecondEngine {
+        /// Number of lines, from 1 to 10.
+        lines: usize,
+    },
     /// Choose a move, and send a `move` event.
     Play {
         /// A rating, as `UCI_Elo`; full strength without it.
@@ -130,6 +135,9 @@ pub enum Event {
         threads: [usize; 2],
         /// The same for the size of its tables, in MB.
         hash: [usize; 2],
+        /// The name of the second engine, if there is one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        second: Option<String>,
     },
     /// The task waits for a free seat.
     Queued {
@@ -194,8 +202,9 @@ pub enum Event {
 }
 
 impl Event {
-    /// The welcome of an engine whose searches get the resources of `allowance`.
-    pub fn welcome(allowance: &Allowance) -> Self {
+    /// The welcome of an engine whose searches get the resources of `allowance`, beside a second
+    /// engine of this name.
+    pub fn welcome(allowance: &Allowance, second: Option<String>) -> Self {
         let Allowance { usual, most } = allowance;
         let (least, strongest) = WEAKEST_TO_STRONGEST.into_inner();
         Self::Welcome {
@@ -203,6 +212,7 @@ impl Event {
             elo: [least, strongest],
             threads: [usual.threads, most.threads],
             hash: [usual.hash_mb, most.hash_mb],
+            second,
         }
     }
 }
@@ -243,8 +253,8 @@ pub struct Info {
 pub struct Line {
     /// Its score.
     pub score: ScoreJson,
-    /// Chances of the side to move to win, draw and lose, in permille.
-    pub wdl: [u32; 3],
+    /// Chances of the side to move to win, draw and lose, in permille; the second engine has none.
+    pub wdl: Option<[u32; 3]>,
     /// Its depth in plies.
     pub depth: u32,
     /// Its moves.

@@ -39,6 +39,8 @@ export interface Link {
   open(onState: (state: Connection) => void, hear: (event: ServerEvent) => void): void;
   isOpen(): boolean;
   send(message: Message): void;
+  /** Another connection, for the second engine. Without a server there is none. */
+  another?(): Link;
 }
 
 export class Engine implements Tasks {

@@ -40,8 +40,8 @@ export interface Evaluated {
   wdl: Wdl | null;
 }
 
+/** A line of a search; without chances from the second engine. */
 export interface Line extends Evaluated {
-  wdl: Wdl;
   depth: number;
   pv: string[];
 }
@@ -168,6 +168,8 @@ export interface Welcome {
   threads: [number, number];
   /** The same for the size of its tables, in MB. */
   hash: [number, number];
+  /** The name of the second engine, if there is one. */
+  second?: string;
 }
 
 export type ServerEvent =
@@ -179,6 +181,7 @@ export type PlayTime = { milliseconds: number } | { left: [number, number]; incr
 
 export type Task =
   | { name: 'analyse'; lines: number; milliseconds: number | null; threads?: number | null; hash?: number | null }
+  | { name: 'second_engine'; lines: number }
   | { name: 'play'; elo: number | null; seed: number; time: PlayTime }
   | { name: 'why'; compared: string[] }
   | { name: 'beam' }

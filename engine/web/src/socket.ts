@@ -45,6 +45,10 @@ class Socket implements Link {
   send(message: Message): void {
     this.socket?.send(JSON.stringify(message));
   }
+
+  another(): Link {
+    return new Socket();
+  }
 }
 
 export const link: Link = new Socket();

@@ -8,20 +8,18 @@ import type { App, Panel } from '../app.js';
 import type { Editing, Grab } from '../boardview.js';
 import { button, byId, element, labelled, saveFile } from '../dom.js';
 import { texts } from '../language.js';
-import { lineButtons } from '../lines.js';
+import { figuresText, lineRows } from '../lines.js';
 import { LARGEST_FILE, tagsOf, titleOf, treeOf, writeGame } from '../pgn.js';
 import type { FileGame, Info, Task, TaskEvent, Welcome } from '../protocol.js';
-import { expectedScore, scoreText, short, wdlText, whiteShare, whiteWdl } from '../score.js';
+import { expectedScore, wdlText, whiteShare, whiteWdl } from '../score.js';
 import { SizeChoice } from '../size.js';
 import { keep, kept } from '../storage.js';
 import { arrowOf, gameLine, newGame, rootOf, type TreeNode } from '../tree.js';
 import { Editor } from './editor.js';
 import { ExplorerView } from './explorer.js';
+import { SecondEngineView } from './second-engine.js';
 import { TablesView } from './tables.js';
 import { stateOf } from './task.js';
-
-/** Most moves of a line on the page. */
-const SHOWN_MOVES = 16;
 
 /** Expected score below the best move's from which on a line has no arrow. */
 const ARROW_LOSS = 0.24;
@@ -55,6 +53,7 @@ export class AnalysePanel implements Panel {
   private readonly input = element('textarea', { rows: '3', placeholder: texts.loadHint, 'aria-label': texts.loadHint, spellcheck: 'false' });
   private readonly loading: HTMLDetailsElement;
   private readonly games = element('select', { 'aria-label': texts.game });
+  private readonly second: SecondEngineView;
   private readonly tables: TablesView;
   private readonly explorer: ExplorerView;
   private readonly editor: Editor;
@@ -66,6 +65,7 @@ export class AnalysePanel implements Panel {
     private readonly app: App,
     grab: Grab,
   ) {
+    this.second = new SecondEngineView(app);
     this.tables = new TablesView(app);
     this.explorer = new ExplorerView(app);
     this.editor = new Editor(app, grab, (fen) => this.closeEditor(fen));
@@ -105,6 +105,7 @@ export class AnalysePanel implements Panel {
       this.chances,
       this.linesBox,
       this.message,
+      this.second.element,
       this.tables.element,
       this.explorer.element,
       this.loading,
@@ -126,10 +127,11 @@ export class AnalysePanel implements Panel {
     this.input.addEventListener('paste', () => setTimeout(() => this.loadText(this.input.value)));
   }
 
-  /** Offers the threads and the hash that the server allows. */
-  offer({ threads, hash }: Welcome): void {
+  /** Offers the threads and the hash that the server allows, and its second engine. */
+  offer({ threads, hash, second }: Welcome): void {
     this.threads.offer(threads);
     this.hash.offer(hash);
+    this.second.offer(second);
   }
 
   get listsMoves(): boolean {
@@ -147,6 +149,7 @@ export class AnalysePanel implements Panel {
 
   leave(): void {
     this.app.engine.stop();
+    this.second.analyse(null, this.lines);
     this.node = null;
   }
 
@@ -191,7 +194,9 @@ export class AnalysePanel implements Panel {
     const node = this.app.current;
     this.node = node;
     this.stopped = '';
-    if (this.editor.isOpen || node.position.isEnd()) this.app.engine.stop();
+    const isIdle = this.editor.isOpen || node.position.isEnd();
+    this.second.analyse(isIdle ? null : node, this.lines);
+    if (isIdle) this.app.engine.stop();
     else if (this.tables.lacks(node)) this.lookUp(node, 'tablebase');
     else if (this.explorer.lacks(node)) this.lookUp(node, 'book');
     else this.search(node);
@@ -276,26 +281,14 @@ export class AnalysePanel implements Panel {
     const info = node.info;
     this.toggle.textContent = this.on ? texts.engineOff : texts.engineOn;
     this.toggle.setAttribute('aria-pressed', String(this.on));
-    this.figures.textContent = info
-      ? `${texts.depth(info.depth, info.seldepth)} · ${texts.nodes(short(info.nodes), short(info.nps))}`
-      : '';
-    const best = info?.lines[0];
-    this.chances.textContent = best ? wdlText(whiteWdl(best.wdl, node.turn)) : ' ';
-    const rows = Array.from({ length: this.lines }, (_, at) => this.row(node, info, at));
-    this.linesBox.replaceChildren(...rows);
+    this.figures.textContent = figuresText(info);
+    const chances = info?.lines[0]?.wdl;
+    this.chances.textContent = chances ? wdlText(whiteWdl(chances, node.turn)) : ' ';
+    this.linesBox.replaceChildren(...lineRows(this.app, node, info, this.lines));
     const state = node.position.isEnd() ? texts.gameOver : this.stopped;
     this.message.textContent = [this.notice, state].filter(Boolean).join(' ');
     this.tables.draw();
     this.explorer.draw();
-  }
-
-  private row(node: TreeNode, info: Info | null, at: number): HTMLElement {
-    const line = info?.lines[at];
-    const row = element('div', { class: 'pv' });
-    if (!line) return row;
-    const moves = element('span', { class: 'line' }, ...lineButtons(this.app, node, line.pv.slice(0, SHOWN_MOVES)));
-    row.append(element('span', { class: 'score' }, scoreText(line.score, node.turn)), moves);
-    return row;
   }
 
   private deleteFrom(): void {
