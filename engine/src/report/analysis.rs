@@ -1,9 +1,11 @@
 //! Analysis of a game, position by position, and its form on the page.
 
+use std::time::Duration;
+
 use anyhow::Result;
 use azimuth_chess::position::{Position, castles_as_in_chess960, legal_moves, uci_move};
 use azimuth_search::inference::ModelClient;
-use azimuth_search::{Control, Limits, Planner, StopSwitch, Value, terminal_value};
+use azimuth_search::{Control, Limits, Planner, StopSwitch, TimeLimit, Value, terminal_value};
 use cozy_chess::{Board, Move};
 use serde::Serialize;
 
@@ -67,6 +69,20 @@ const BANDS: [(f32, Judgement); 3] =
 /// Number of moves that are compared where the move of the game was judged.
 const COMPARED: usize = 5;
 
+/// Time of the search of a position whose move is explained or may be a mistake.
+pub const CLOSER_LOOK: Duration = Duration::from_secs(1);
+
+/// The expected score that `mv` loses, from the position before it to the one after it.
+fn loss_of(before: &Stop, mv: Move, after: &Stop) -> f32 {
+    match before.line.first() {
+        Some(&best) if best != mv => {
+            (before.expected_score() + after.expected_score() - 1.0).max(0.0)
+        }
+        // No move is better, or the game was drawn before it.
+        _ => 0.0,
+    }
+}
+
 /// Analyses games with a planner and a model.
 pub struct Analyst<'a> {
     pub planner: &'a mut dyn Planner,
@@ -97,15 +113,19 @@ impl Analyst<'_> {
 
     /// Analyses the position after a legal move, and judges the move.
     pub fn next_stop(&mut self, before: &Stop, mv: Move) -> Result<Stop> {
-        let best = before.line.first().copied();
         let rank = self.rank(&before.position, mv)?;
-        let stop = self.stop(before.position.after(mv))?;
-        let after = 1.0 - stop.expected_score();
-        let loss = match best {
-            Some(best) if best != mv => (before.expected_score() - after).max(0.0),
-            // No move is better, or the game was drawn before it.
-            _ => 0.0,
-        };
+        let mut stop = self.stop(before.position.after(mv))?;
+        let mut loss = loss_of(before, mv, &stop);
+        let searched_longer: Stop;
+        let mut before = before;
+        if loss >= INACCURACY
+            && let Some(limits) = self.longer()
+        {
+            searched_longer = self.stop_within(before.position.clone(), &limits)?;
+            before = &searched_longer;
+            stop = self.stop_within(stop.position, &limits)?;
+            loss = loss_of(before, mv, &stop);
+        }
         let judgement = BANDS.iter().find(|(least, _)| loss >= *least).map(|band| band.1);
         let played = [&[mv], stop.line.as_slice()].concat();
         let value = (-stop.value).seen_from_before(1);
@@ -116,12 +136,25 @@ impl Analyst<'_> {
         Ok(Stop { arrival: Some(Arrival { rank, loss, judgement, remark }), ..stop })
     }
 
+    /// The limits of the searches that judge a suspected mistake: as long as those of *Why*, so that
+    /// both agree. `None` if the usual ones are as long, or do not depend on time.
+    fn longer(&self) -> Option<Limits> {
+        let is_shorter = self.limits.time.as_ref().is_some_and(|time| time.soft < CLOSER_LOOK);
+        let time = Some(TimeLimit { soft: CLOSER_LOOK, hard: CLOSER_LOOK });
+        is_shorter.then(|| Limits { time, ..self.limits.clone() })
+    }
+
     /// Analyses a position.
     pub fn stop(&mut self, position: Position) -> Result<Stop> {
+        let limits = self.limits.clone();
+        self.stop_within(position, &limits)
+    }
+
+    fn stop_within(&mut self, position: Position, limits: &Limits) -> Result<Stop> {
         let (value, line) = match terminal_value(position.board(), 0, position.history()) {
             Some(value) => (value, Vec::new()),
             None => {
-                let control = Control::without_signals(self.limits.clone());
+                let control = Control::without_signals(limits.clone());
                 let control = &mut control.stopped_by(&self.switch);
                 let report = self.planner.search(&position, control, &mut |_| ())?;
                 (report.value, report.pv)

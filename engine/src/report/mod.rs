@@ -7,7 +7,7 @@ mod game;
 mod journal;
 mod page;
 
-pub use analysis::{Analyst, Judged, Stop};
+pub use analysis::{Analyst, CLOSER_LOOK, Judged, Stop};
 #[cfg(not(target_family = "wasm"))]
 pub use command::ReportCommand;
 pub use game::{Game, LONGEST_GAME};

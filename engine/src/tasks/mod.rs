@@ -7,7 +7,7 @@ mod seat;
 
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use azimuth_chess::position::{
     Position, board_after, castles_as_in_chess960, legal_moves, uci_move,
 };
@@ -27,7 +27,7 @@ pub use seat::{Allowance, Models, Seat};
 
 use crate::explain::{self, Study, document, line, score};
 use crate::opening_book;
-use crate::report::{Analyst, Judged, LONGEST_GAME, Stop, expected_score};
+use crate::report::{Analyst, CLOSER_LOOK, Judged, LONGEST_GAME, Stop, expected_score};
 use crate::uci::{Go, Level, WEAKEST_TO_STRONGEST, budget, time_for_choice};
 
 /// The way of a task's events to the page.
@@ -56,6 +56,9 @@ pub fn perform(
         Task::Analyse { lines, milliseconds, threads, hash } => {
             let resources = job.seat.allowance().grant(threads, hash);
             analyse(job, lines, milliseconds, resources)
+        }
+        Task::SecondEngine { .. } => {
+            bail!("there is no second engine; azimuth serve --engine PATH names one")
         }
         Task::Play { elo, seed, time } => play(job, elo, seed, time),
         Task::Why { compared } => why(job, &compared),
@@ -93,11 +96,11 @@ const LONGEST_QUOTE: usize = 20;
 /// A game up to the position of a task: its first position, and every later one with its move.
 pub struct PlayedLine {
     /// The first position.
-    start: Position,
+    pub start: Position,
     /// The moves.
-    moves: Vec<cozy_chess::Move>,
+    pub moves: Vec<cozy_chess::Move>,
     /// The last position, with its history.
-    last: Position,
+    pub last: Position,
 }
 
 impl PlayedLine {
@@ -124,10 +127,10 @@ impl PlayedLine {
 }
 
 /// Maximum number of lines of an analysis.
-const MOST_LINES: usize = 10;
+pub const MOST_LINES: usize = 10;
 
 /// Shortest time between two events: a person sees no more.
-const EVENT_INTERVAL: Duration = Duration::from_millis(60);
+pub const EVENT_INTERVAL: Duration = Duration::from_millis(60);
 
 /// Searches with `lines` lines, for `milliseconds` or until it is stopped.
 fn analyse(
@@ -185,7 +188,7 @@ impl<'a> ShownLines<'a> {
         let board = self.root.board();
         let shown = Line {
             score: score(report.value),
-            wdl: self.wdl.permille(report.value, board),
+            wdl: Some(self.wdl.permille(report.value, board)),
             depth: report.depth,
             pv: line(board, self.chess960, &report.pv),
         };
@@ -411,9 +414,6 @@ fn space(job: &mut Job<'_>, sample: bool) -> Result<()> {
     Ok(())
 }
 
-/// Time of an explanation until the moves are compared.
-const WHY_TIME: Duration = Duration::from_secs(1);
-
 /// Shortest time between two tables of an explanation.
 const TABLE_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -444,7 +444,7 @@ fn why(job: &mut Job<'_>, compared: &[String]) -> Result<()> {
     // The tables are of finished iterations, so each one is a separate search. It finds the
     // iterations before it in the transposition table.
     let mut reached = 0;
-    while began.elapsed() < WHY_TIME && !job.outlet.switch().is_stopped() {
+    while began.elapsed() < CLOSER_LOOK && !job.outlet.switch().is_stopped() {
         let depth = reached + 1;
         let limits = Limits { depth: Some(depth), ..Limits::default() };
         let control = &mut Control::without_signals(limits).stopped_by(job.outlet.switch());
