@@ -170,4 +170,14 @@ mod tests {
         assert_eq!((pairs, best), (0.75, 0.5));
         Ok(())
     }
+
+    #[test]
+    fn families_are_whole_and_as_many_as_asked_for() -> Result<()> {
+        let parents = children(roots()?[0].board());
+        assert_eq!(families(1)?, [children(&parents[0])]);
+        // No position has more than 218 moves.
+        let count: usize = families(1000)?.iter().map(Vec::len).sum();
+        assert!((1000..1000 + 218).contains(&count), "{count}");
+        Ok(())
+    }
 }

@@ -203,3 +203,16 @@ pub fn batches_csv<'a>(encoders: impl Iterator<Item = (&'a str, Vec<BatchSecond>
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_batches_has_the_means_of_its_second() {
+        let second =
+            BatchSecond { second: 7, batches: 4, requests: 10, positions: 30, largest: 16 };
+        let text = batches_csv([("ab12", vec![second])].into_iter());
+        assert_eq!(text.lines().nth(1), Some("ab12,7,4,2.5,7.5,16"));
+    }
+}

@@ -248,6 +248,11 @@ pub fn pair_deviations(normalized_elo: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use rand::SeedableRng;
+    use rand::distr::Distribution;
+    use rand::distr::weighted::WeightedIndex;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
     use super::*;
 
     /// Final output of fastchess 1.8.2: pairs, Elo and normalized Elo with their errors, the test's
@@ -301,6 +306,33 @@ mod tests {
             Sprt::from_str("elo0=0,elo1=5").expect("valid").bounds().map(|b| (b * 1e4) as i64),
             [-29444, 29444]
         );
+    }
+
+    #[test]
+    fn tests_decide_wrongly_about_as_often_as_alpha_and_beta_allow() {
+        const TESTS: usize = 200;
+        let sprt = "elo0=0,elo1=40,alpha=0.05,beta=0.2,model=logistic";
+        let sprt: Sprt = sprt.parse().expect("valid");
+        // 5% and 20% of the tests, plus or minus about three standard deviations. The last pair
+        // passes the bound, so errors are a little rarer.
+        let cases = [(0.0, Verdict::Accepted, 1..=20), (40.0, Verdict::Rejected, 16..=56)];
+        for (elo, wrong, expected) in cases {
+            let truth = likeliest_with_mean([0.1, 0.2, 0.4, 0.2, 0.1], expected_score(elo));
+            let pair = WeightedIndex::new(truth).expect("probabilities");
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
+            let mut decision = || {
+                let mut counts = Pentanomial::default();
+                loop {
+                    counts.0[pair.sample(&mut rng)] += 1;
+                    match sprt.verdict(&counts) {
+                        Verdict::Undecided => {}
+                        verdict => break verdict,
+                    }
+                }
+            };
+            let errors = (0..TESTS).filter(|_| decision() == wrong).count();
+            assert!(expected.contains(&errors), "{errors} of {TESTS} at {elo} Elo");
+        }
     }
 
     #[test]

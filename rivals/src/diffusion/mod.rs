@@ -267,6 +267,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn lambda_follows_from_alpha() {
+        for t in 1..=8 {
+            let [before, now] = [alpha(t - 1, 8), alpha(t, 8)];
+            assert!((lambda(t) - (before - now) / (1.0 - now)).abs() < 1e-12, "{t}");
+        }
+        assert_eq!([alpha(0, 8), alpha(8, 8)], [1.0, 0.0]);
+    }
+
+    #[test]
     fn the_loss_is_the_formulas_on_two_tokens() -> Result<()> {
         let device = &Device::Cpu;
         // Probabilities 1/2 and 1/4 at t = 2 of 4 with both masked; 1/8 and 1 at t = 4 with the

@@ -11,7 +11,7 @@ use crate::control::{Handicap, Limits};
 use crate::inference::{Evaluator, Worker};
 use crate::planner::Planner;
 use crate::selective::{INFINITE, Part, Parts, SearchTables, SelectiveSettings, ShallowSearch};
-use crate::test_workers::remote;
+use crate::test_workers::{remote, transformer};
 use crate::value::{Value, terminal_value};
 
 /// Positions with checks and mates by captures, promotions and en passant captures.
@@ -101,6 +101,16 @@ fn settings(depth: u32) -> BeamSettings {
 fn batches_find_the_values_of_the_recursive_search() -> Result<()> {
     let worker = remote(DefaultWeights::Selective)?;
     for fen in BENCH_POSITIONS.iter().chain(&SHARP) {
+        Parent::new(&Position::from_fen(fen)?).compare(&worker)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn batches_of_a_transformer_find_the_values_of_the_recursive_search() -> Result<()> {
+    let worker = transformer()?;
+    assert!(!worker.runs_in_searches());
+    for fen in ["8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1", SHARP[4]] {
         Parent::new(&Position::from_fen(fen)?).compare(&worker)?;
     }
     Ok(())
