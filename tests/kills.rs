@@ -71,16 +71,16 @@ impl Run {
     /// Interrupts the command as [`Self::interrupt`] does, until all kills are used.
     pub fn kill_and_continue(&self) -> Result<()> {
         let limit = std::env::var("AZIMUTH_KILLS").map_or(Ok(KILLS), |number| number.parse())?;
-        let counts = self.interrupt(false, |kills| kills < limit)?;
+        let counts = self.interrupt(false, |counts| counts.kills < limit)?;
         ensure!(counts.continued > 0, "no run continued where another was killed");
         Ok(())
     }
 
     /// Starts the command repeatedly and kills each run at a different time, while `goes_on`, which
-    /// gets the number of kills. With `full_disks`, every third run can only write files up to some
+    /// gets the numbers so far. With `full_disks`, every third run can only write files up to some
     /// size instead. The outputs must equal that of a run without interruptions, and only the files
     /// beside them may stay. A run that was killed after its last write may also leave its locks.
-    pub fn interrupt(&self, full_disks: bool, goes_on: impl Fn(usize) -> bool) -> Result<Counts> {
+    pub fn interrupt(&self, full_disks: bool, goes_on: impl Fn(&Counts) -> bool) -> Result<Counts> {
         let folder = tempfile::tempdir()?;
         let straight = folder.path().join("out").with_extension(self.extension);
         let began = Instant::now();
@@ -88,7 +88,7 @@ impl Run {
         ensure!(output.status.success(), "the run without kills failed");
         let (mut took, expected) = (began.elapsed(), std::fs::read(&straight)?);
         let (mut counts, mut starts) = (Counts::default(), 0u32);
-        while goes_on(counts.kills) {
+        while goes_on(&counts) {
             let folder = tempfile::tempdir()?;
             let out = folder.path().join("out").with_extension(self.extension);
             let (mut finished, mut killed_at_the_end) = (false, false);
@@ -96,7 +96,7 @@ impl Run {
                 // The times are spread over the whole run, and no two are equal.
                 starts += 1;
                 let part = (f64::from(starts) * 0.618_034).fract();
-                let largest = (full_disks && starts.is_multiple_of(3) && goes_on(counts.kills))
+                let largest = (full_disks && starts.is_multiple_of(3) && goes_on(&counts))
                     .then_some(expected.len() as f64 * part);
                 let moment = if largest.is_some() { Duration::MAX } else { took.mul_f64(part) };
                 let mut child = self.command(&out, largest)?.spawn()?;
@@ -104,7 +104,7 @@ impl Run {
                 while asked.elapsed() < moment && child.try_wait()?.is_none() {
                     std::thread::sleep(Duration::from_millis(1));
                 }
-                let kill = child.try_wait()?.is_none() && goes_on(counts.kills);
+                let kill = child.try_wait()?.is_none() && goes_on(&counts);
                 if kill {
                     child.kill()?;
                     counts.kills += 1;
@@ -122,9 +122,12 @@ impl Run {
                     && last.contains("File too large");
                 ensure!(status.success() || killed || was_full, "it failed: {errors}");
                 let continued = errors.contains("continuing");
+                // The machine has more or less other work than before: a run took longer, or was
+                // killed before it could continue the one before.
                 if status.success() && !continued {
-                    // The machine has more or less other work than before.
                     took = asked.elapsed();
+                } else if killed && !continued {
+                    took = took.mul_f64(1.2);
                 }
                 counts.full_disks += usize::from(was_full);
                 counts.continued += usize::from(continued);
