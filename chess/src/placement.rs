@@ -64,8 +64,8 @@ impl Placement {
     }
 }
 
-/// The squares that a `piece` of `color` on `square` attacks, including those of its own side's
-/// pieces.
+/// The squares that a `piece` of `color` on `square` attacks. Squares with pieces of the same side
+/// count, too.
 #[inline]
 pub fn piece_attacks(piece: Piece, color: Color, square: Square, occupied: BitBoard) -> BitBoard {
     match piece {

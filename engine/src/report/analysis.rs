@@ -121,9 +121,9 @@ impl Analyst<'_> {
         if loss >= INACCURACY
             && let Some(limits) = self.longer()
         {
-            searched_longer = self.stop_within(before.position.clone(), &limits)?;
+            searched_longer = self.stop_within(before.position.clone(), limits.clone())?;
             before = &searched_longer;
-            stop = self.stop_within(stop.position, &limits)?;
+            stop = self.stop_within(stop.position, limits)?;
             loss = loss_of(before, mv, &stop);
         }
         let judgement = BANDS.iter().find(|(least, _)| loss >= *least).map(|band| band.1);
@@ -146,15 +146,14 @@ impl Analyst<'_> {
 
     /// Analyses a position.
     pub fn stop(&mut self, position: Position) -> Result<Stop> {
-        let limits = self.limits.clone();
-        self.stop_within(position, &limits)
+        self.stop_within(position, self.limits.clone())
     }
 
-    fn stop_within(&mut self, position: Position, limits: &Limits) -> Result<Stop> {
+    fn stop_within(&mut self, position: Position, limits: Limits) -> Result<Stop> {
         let (value, line) = match terminal_value(position.board(), 0, position.history()) {
             Some(value) => (value, Vec::new()),
             None => {
-                let control = Control::without_signals(limits.clone());
+                let control = Control::without_signals(limits);
                 let control = &mut control.stopped_by(&self.switch);
                 let report = self.planner.search(&position, control, &mut |_| ())?;
                 (report.value, report.pv)

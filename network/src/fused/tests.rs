@@ -166,8 +166,8 @@ fn differentiate<const N: usize>(
     gradient: &Tensor,
 ) -> Result<[Tensor; N]> {
     let gradients = reference::gradients(&operation, inputs, gradient)?;
-    for (place, slopes) in gradients.iter().enumerate() {
-        let slopes = slopes.flatten_all()?.to_vec1::<f32>()?;
+    for (place, found) in gradients.iter().enumerate() {
+        let found = found.flatten_all()?.to_vec1::<f32>()?;
         let values = inputs[place].flatten_all()?.to_vec1::<f32>()?;
         for index in (0..values.len()).step_by(5) {
             let moved = |by: f32| -> Result<f32> {
@@ -176,9 +176,10 @@ fn differentiate<const N: usize>(
                 inputs[place] = Tensor::from_vec(values, inputs[place].shape(), &Device::Cpu)?;
                 (operation(&inputs)? * gradient)?.sum_all()?.to_scalar::<f32>()
             };
-            let (slope, found) = ((moved(1e-2)? - moved(-1e-2)?) / 2e-2, slopes[index]);
-            let error = (slope - found).abs();
-            assert!(error < 2e-2 * (1.0 + slope.abs()), "{place}, {index}: {found}, not {slope}");
+            let expected = (moved(1e-2)? - moved(-1e-2)?) / 2e-2;
+            let error = (expected - found[index]).abs();
+            let allowed = 2e-2 * (1.0 + expected.abs());
+            assert!(error < allowed, "input {place}, value {index}: {error} from {expected}");
         }
     }
     Ok(gradients)

@@ -69,11 +69,16 @@ impl Accumulators {
         let Self { by_ply, pieces, attackers, .. } = self;
         let accumulator = &mut by_ply[here];
         pieces.exchange(&accumulator.rows.slots, &rows.slots, differing);
-        attackers.exchange_attackers(&accumulator.rows, rows, differing as u64);
+        let has_attackers = !sums.attackers.is_empty();
+        if has_attackers {
+            attackers.exchange_attackers(&accumulator.rows, rows, differing as u64);
+        }
         if pieces.len() + attackers.len() >= count {
             accumulator.sum.copy_from_slice(&sums.bias);
             pieces.exchange(&ViewRows::NONE.slots, &rows.slots, u128::MAX >> (128 - SLOTS));
-            attackers.exchange_attackers(&ViewRows::NONE, rows, u64::MAX);
+            if has_attackers {
+                attackers.exchange_attackers(&ViewRows::NONE, rows, u64::MAX);
+            }
         }
         accumulator.rows.clone_from(rows);
         sums.prefetch(pieces.changed(), attackers.changed());
