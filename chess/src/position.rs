@@ -21,6 +21,9 @@ pub const TYPICAL_MOVES: usize = 32;
 /// Number of fields of a FEN.
 const FIELDS: usize = 6;
 
+/// The first character of a file in UTF-8 that Windows programs write.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// Maximum length of a FEN that an error quotes, in characters.
 const LONGEST_FEN: usize = 120;
 
@@ -66,8 +69,8 @@ impl From<Board> for Position {
 impl Position {
     /// Reads a FEN as programs write them: missing fields have their defaults (White to move, no
     /// castling, no en passant, `0 1`), castling rights may be in X-FEN or Shredder-FEN, and
-    /// operations of EPD may follow. Castling rights without their king or rook are dropped, as is
-    /// an en-passant square that no pawn just passed.
+    /// operations of EPD may follow, of which `hmvc` and `fmvn` are the counters. Castling rights
+    /// without their king or rook are dropped, as is an en-passant square that no pawn just passed.
     pub fn from_fen(fen: &str) -> Result<Self> {
         Ok(Self::read_fen(fen)?.0)
     }
@@ -75,7 +78,17 @@ impl Position {
     /// As [`Self::from_fen`]. Also returns the castling rights that were dropped, if any.
     pub fn read_fen(fen: &str) -> Result<(Self, Option<String>)> {
         let quoted = || printable(&shortened(fen, LONGEST_FEN)).into_owned();
-        let fields = fields_of(fen);
+        let without_operations = fen.contains(';').then(|| split_operations(fen));
+        let text = without_operations.as_ref().map_or(fen, |(text, operations)| {
+            let is_operation = |first: char| first.is_alphabetic() || first == ';';
+            if operations.is_empty() || operations.starts_with(is_operation) {
+                text.as_str()
+            } else {
+                fen
+            }
+        });
+        let fields: Vec<&str> =
+            text.trim_start_matches(BYTE_ORDER_MARK).split_whitespace().collect();
         ensure!(
             (1..=FIELDS).contains(&fields.len()),
             "FEN '{}': expected 1 to 6 fields, found {}",
@@ -360,35 +373,38 @@ pub fn insufficient_material(board: &Board) -> bool {
     }
 }
 
-/// The FEN and the operations of a line of FEN or EPD.
+/// The FEN and the operations of a line of FEN or EPD. The operations `hmvc` and `fmvn` are also the
+/// counters of a FEN that has none.
 ///
 /// ```
 /// use azimuth_chess::position::split_operations;
 ///
 /// let (fen, operations) = split_operations("4k3/8/8/8/8/8/8/4K2R w K - bm O-O; id \"1\";");
 /// assert_eq!((&*fen, &*operations), ("4k3/8/8/8/8/8/8/4K2R w K -", "bm O-O; id \"1\";"));
+/// let (fen, _) = split_operations("4k3/8/8/8/8/8/8/4K2R w K - hmvc 3; fmvn 40;");
+/// assert_eq!(fen, "4k3/8/8/8/8/8/8/4K2R w K - 3 40");
 /// ```
 pub fn split_operations(line: &str) -> (String, String) {
+    let line = line.trim_start_matches(BYTE_ORDER_MARK);
     let fields: Vec<&str> = line.split_whitespace().collect();
-    let is_counter = |field: &&&str| field.bytes().all(|byte| byte.is_ascii_digit());
+    let is_counter = |field: &&&str| {
+        let digits = field.trim_end_matches(';').trim_start_matches('-');
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
     let counters = fields.iter().skip(4).take(2).take_while(is_counter).count();
     let (fen, operations) = fields.split_at(fields.len().min(4 + counters));
-    (fen.join(" "), operations.join(" "))
-}
-
-/// The fields of a FEN, without the operations of EPD after them.
-fn fields_of(fen: &str) -> Vec<&str> {
-    let is_epd = fen.contains(';');
-    let mut fields: Vec<&str> =
-        fen.split_whitespace().map(|field| field.trim_end_matches(';')).collect();
-    let ends = |place: usize| {
-        let field = fields.get(place)?;
-        (field.is_empty() || is_epd && field.starts_with(char::is_alphabetic)).then_some(place)
+    let mut fen: Vec<&str> = fen.iter().map(|field| field.trim_end_matches(';')).collect();
+    let operand = |code: &str| {
+        let begins = |place: usize| place == 0 || operations[place - 1].ends_with(';');
+        let place = (0..operations.len()).find(|&at| operations[at] == code && begins(at))?;
+        let found = operations.get(place + 1)?.trim_end_matches(';');
+        (!found.is_empty()).then_some(found)
     };
-    if let Some(end) = ends(4).or_else(|| ends(FIELDS)) {
-        fields.truncate(end);
+    let (clock, number) = (operand("hmvc"), operand("fmvn"));
+    if counters == 0 && (clock.is_some() || number.is_some()) {
+        fen.extend([clock.unwrap_or("0"), number.unwrap_or("1")]);
     }
-    fields
+    (fen.join(" "), operations.join(" "))
 }
 
 /// The castling rights in Shredder-FEN, which fits both standard chess and Chess960, and those that
@@ -526,11 +542,22 @@ mod tests {
     fn operations_begin_after_the_move_counters() {
         let four = "8/5k2/8/8/3R4/8/4K3/8 b - -";
         for (counters, operations) in
-            [("", ""), (" 3 40", ""), (" 3", "id \"a\";"), ("", "hmvc 3; fmvn 40;"), ("", "x 3;")]
+            [("", ""), (" 3 40", ""), (" 3", "id \"a\";"), ("", "1-0"), ("", "x 3;")]
         {
             let fen = format!("{four}{counters}");
             let divided = split_operations(&format!("{fen} {operations}"));
             assert_eq!(divided, (fen, operations.to_owned()));
+        }
+        for (rest, counters) in [
+            ("hmvc 3; fmvn 40;", "3 40"),
+            ("fmvn 9; id \"x\";", "0 9"),
+            ("hmvc x;", "x 1"),
+            ("3 40; bm Kf6;", "3 40"),
+            ("3 40; hmvc 5;", "3 40"),
+            ("hmvc 2; c0 \"the fmvn field\";", "2 1"),
+        ] {
+            let (fen, _) = split_operations(&format!("\u{feff}{four} {rest}"));
+            assert_eq!(fen, format!("{four} {counters}"));
         }
     }
 
@@ -561,6 +588,8 @@ mod tests {
             ("4k3/8/8/8/8/8/8/4K3 w - - bm Kd2; id \"x y\";", "4k3/8/8/8/8/8/8/4K3 w - - 0 1"),
             ("4k3/8/8/8/8/8/8/4K3 w - - 3 9 ; bm Kd2;", "4k3/8/8/8/8/8/8/4K3 w - - 3 9"),
             ("4k3/8/8/8/8/8/8/4K3 w - - 3 9;", "4k3/8/8/8/8/8/8/4K3 w - - 3 9"),
+            ("4k3/8/8/8/8/8/8/4K3 b - - fmvn 9; hmvc 3;", "4k3/8/8/8/8/8/8/4K3 b - - 3 9"),
+            ("\u{feff}4k3/8/8/8/8/8/8/4K3 w - - 3 9", "4k3/8/8/8/8/8/8/4K3 w - - 3 9"),
         ] {
             assert_eq!(Position::from_fen(fen)?.fen(false), expected, "{fen}");
         }

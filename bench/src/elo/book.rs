@@ -1,10 +1,11 @@
-//! Opening books: one EPD or FEN per line, plain or .zip.
+//! Opening books: one EPD or FEN per line, plain or compressed (.zip, .zst, .gz or .bz2).
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
+use azimuth_chess::pgn::{decode, decompressed};
 use azimuth_chess::position::{Position, castles_as_in_chess960, split_operations};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -18,8 +19,11 @@ const LARGEST_BOOK: u64 = 1 << 30;
 pub fn openings(path: &Path, count: usize, seed: u64) -> Result<Vec<String>> {
     let name = || format!("opening book '{}'", path.display());
     let text = read(path, LARGEST_BOOK).with_context(name)?;
-    let mut lines: Vec<&str> =
-        text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let mut lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .collect();
     lines.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
     ensure!(
         count <= lines.len(),
@@ -32,16 +36,20 @@ pub fn openings(path: &Path, count: usize, seed: u64) -> Result<Vec<String>> {
 
 fn read(path: &Path, largest: u64) -> Result<String> {
     let file = File::open(path)?;
-    let mut text = String::new();
-    let read = if path.extension().is_some_and(|extension| extension == "zip") {
+    let mut bytes = Vec::new();
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip")) {
         let mut archive = zip::ZipArchive::new(file)?;
         ensure!(archive.len() == 1, "{} files in it, expected one", archive.len());
-        archive.by_index(0)?.take(largest + 1).read_to_string(&mut text)?
+        archive.by_index(0)?.take(largest + 1).read_to_end(&mut bytes)?;
     } else {
-        file.take(largest + 1).read_to_string(&mut text)?
-    };
-    ensure!(read as u64 <= largest, "more than {largest} bytes of text; use a part of it");
-    Ok(text)
+        decompressed(path, file)?.take(largest + 1).read_to_end(&mut bytes)?;
+    }
+    ensure!(bytes.len() as u64 <= largest, "more than {largest} bytes of text; use a part of it");
+    Ok(String::from_utf8(bytes).unwrap_or_else(|error| {
+        let mut text = String::new();
+        decode(error.as_bytes(), &mut text);
+        text
+    }))
 }
 
 /// The FEN of a line, without EPD operations.

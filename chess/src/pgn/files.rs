@@ -8,6 +8,8 @@ use anyhow::{Context, Result, ensure};
 use bzip2::read::MultiBzDecoder;
 use flate2::read::MultiGzDecoder;
 
+use super::lexer::decode;
+
 /// Log2 of the largest window that a compressed file may request: 128 MB, as with `zstd --long`.
 #[cfg(not(target_family = "wasm"))]
 const WINDOW_LOG: u32 = 27;
@@ -17,6 +19,10 @@ const BUFFER: usize = 1 << 18;
 
 /// The endings of compressed files.
 const COMPRESSED: [&str; 3] = ["zst", "gz", "bz2"];
+
+/// The first bytes of compressed files and archives: `.zst`, `.gz`, `.bz2`, `.zip`, `.xz` and `.7z`.
+const MAGIC: [&[u8]; 6] =
+    [b"\x28\xb5\x2f\xfd", b"\x1f\x8b\x08", b"BZh", b"PK\x03\x04", b"\xfd7zXZ", b"7z\xbc\xaf"];
 
 /// The PGN files (`*.pgn`, plain or compressed) of a folder, sorted by name. A path that is not a
 /// folder is returned as it is.
@@ -48,28 +54,51 @@ pub fn open_text(path: &Path) -> Result<Box<dyn BufRead + Send>> {
     decompressed(path, file).with_context(name)
 }
 
+/// The largest text that is read into memory, in bytes.
+const LARGEST_TEXT: u64 = 1 << 30;
+
+/// The whole text of a file, plain or compressed, decoded as by [`decode`], without a byte order
+/// mark. Fails if it has more than 1 GiB.
+pub fn read_text(path: &Path) -> Result<String> {
+    let name = || format!("'{}'", path.display());
+    let (mut bytes, mut text) = (Vec::new(), String::new());
+    open_text(path)?.take(LARGEST_TEXT + 1).read_to_end(&mut bytes).with_context(name)?;
+    ensure!(bytes.len() as u64 <= LARGEST_TEXT, "{}: more than 1 GiB of text", name());
+    decode(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes), &mut text);
+    Ok(text)
+}
+
 /// The text in the bytes of the file `path`, decompressed if its name ends in `.zst`, `.gz` or
-/// `.bz2`. UTF-16 with a byte order mark becomes UTF-8; other bytes stay as they are.
+/// `.bz2`. UTF-16 with a byte order mark becomes UTF-8; other bytes stay as they are. Fails if it is
+/// compressed in another way.
 pub fn decompressed(
     path: &Path,
     bytes: impl Read + Send + 'static,
 ) -> io::Result<Box<dyn BufRead + Send>> {
-    match compression(path) {
-        None => in_utf8(bytes),
+    in_utf8(unpacked(path, bytes)?)
+}
+
+/// The bytes of the file `path`, which need not be text, decompressed as by [`decompressed`].
+pub fn unpacked(
+    path: &Path,
+    bytes: impl Read + Send + 'static,
+) -> io::Result<Box<dyn Read + Send>> {
+    Ok(match compression(path) {
+        None => Box::new(bytes),
         #[cfg(target_family = "wasm")]
         Some("zst") => {
             let unsupported = "zstd is not supported here; decompress the file first";
-            Err(io::Error::new(ErrorKind::Unsupported, unsupported))
+            return Err(io::Error::new(ErrorKind::Unsupported, unsupported));
         }
         #[cfg(not(target_family = "wasm"))]
         Some("zst") => {
             let mut decoder = zstd::Decoder::new(bytes)?;
             decoder.window_log_max(WINDOW_LOG)?;
-            in_utf8(decoder)
+            Box::new(decoder)
         }
-        Some("gz") => in_utf8(MultiGzDecoder::new(bytes)),
-        Some(_) => in_utf8(MultiBzDecoder::new(bytes)),
-    }
+        Some("gz") => Box::new(MultiGzDecoder::new(bytes)),
+        Some(_) => Box::new(MultiBzDecoder::new(bytes)),
+    })
 }
 
 /// Whether a file's name ends in `.zst`, `.gz` or `.bz2`.
@@ -82,12 +111,17 @@ fn compression(path: &Path) -> Option<&'static str> {
     COMPRESSED.into_iter().find(|known| ending.eq_ignore_ascii_case(known))
 }
 
-/// Text in UTF-8 from text with a byte order mark of UTF-16; other text stays as it is.
+/// Text in UTF-8 from text with a byte order mark of UTF-16; other text stays as it is. Fails if it
+/// is compressed.
 fn in_utf8(bytes: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
     let mut bytes = BufReader::with_capacity(BUFFER, bytes);
     let is_big_endian = match bytes.fill_buf()? {
         [0xff, 0xfe, ..] => false,
         [0xfe, 0xff, ..] => true,
+        text if MAGIC.iter().any(|magic| text.starts_with(magic)) => {
+            let packed = "it is compressed; unpack it, or let its name end in .zst, .gz or .bz2";
+            return Err(io::Error::new(ErrorKind::InvalidData, packed));
+        }
         _ => return Ok(Box::new(bytes)),
     };
     bytes.consume(2);
@@ -180,6 +214,21 @@ mod tests {
             decompressed(Path::new(name), io::Cursor::new(bytes))?.read_to_string(&mut read)?;
             assert_eq!(read, text, "{name}");
         }
+        Ok(())
+    }
+
+    #[test]
+    fn compressed_bytes_are_no_text_and_bytes_are_not_decoded() -> Result<()> {
+        let zst = zstd::encode_all(&b"1. e4 *"[..], 3)?;
+        for bytes in [zst, b"PK\x03\x04\x14".to_vec(), b"\x1f\x8b\x08\x00".to_vec()] {
+            let read = decompressed(Path::new("games.pgn"), io::Cursor::new(bytes));
+            let error = read.err().map(|error| error.to_string());
+            assert!(error.is_some_and(|error| error.starts_with("it is compressed; unpack it")));
+        }
+        let mut bytes = Vec::new();
+        let two = io::Cursor::new(vec![0xff_u8, 0xfe]);
+        unpacked(Path::new("positions.bullet"), two)?.read_to_end(&mut bytes)?;
+        assert_eq!(bytes, [0xff, 0xfe]);
         Ok(())
     }
 

@@ -222,10 +222,21 @@ impl Outcome {
     }
 }
 
-/// Names of variants in lower case, as lichess, chess.com, cutechess and fastchess write them.
-/// Chess960 differs only in the starting position, which the `FEN` tag gives.
-const CHESS: [&str; 6] =
-    ["standard", "chess", "from position", "chess960", "fischerandom", "fischer random"];
+/// Names of variants in lower case, as lichess, chess.com, cutechess and fastchess write them and
+/// python-chess reads them. Chess960 differs only in the starting position, which the `FEN` tag
+/// gives.
+const CHESS: [&str; 10] = [
+    "standard",
+    "chess",
+    "classical",
+    "normal",
+    "from position",
+    "chess960",
+    "chess 960",
+    "fischerandom",
+    "fischerrandom",
+    "fischer random",
+];
 
 /// The name in lower case, if it is that of a variant with other rules.
 pub fn other_variant(name: &str) -> Option<String> {

@@ -1,7 +1,8 @@
 //! The lexer: divides the text of games into tags, words, comments and brackets.
 //!
 //! A tag is recognised at the beginning of a game, and later only at the beginning of a line, where
-//! it begins the next game. Bytes that are not UTF-8 are ISO 8859-1, PGN's own character set.
+//! it begins the next game. Bytes that are not UTF-8 are Windows-1252, which ChessBase writes: PGN's
+//! own ISO 8859-1 with more characters.
 
 use std::io::{self, ErrorKind, Read};
 
@@ -22,7 +23,8 @@ pub const MOST_TAGS: usize = 1 << 24;
 pub enum Token<'a> {
     /// A tag: its name and its value.
     Tag(&'a str, &'a str),
-    /// Everything between spaces, brackets and comments: moves, numbers, results.
+    /// Everything between spaces, brackets and comments: moves, numbers, results. Also a line among
+    /// the tags that begins as a tag and is none.
     Word(&'a str),
     /// A comment or a piece of one, on one line.
     Comment(&'a str),
@@ -96,6 +98,7 @@ impl<R: Read> Lexer<R> {
             (false, Some(b'[')) if (tags_anywhere || self.begins_line) && self.is_tag()? => {
                 self.tag()?
             }
+            (false, Some(b'[')) if tags_anywhere => self.line()?,
             (false, Some(first)) => {
                 self.begins_line = false;
                 self.place += usize::from(matches!(first, b'(' | b')' | b'{' | b'$'));
@@ -138,9 +141,17 @@ impl<R: Read> Lexer<R> {
         Ok(is_bracket && self.begins_line && self.is_tag()?)
     }
 
-    /// Whether a comment or a glyph follows on the same line.
+    /// Whether a comment or a glyph follows, on the same line or at the beginning of the next one.
     pub fn is_before_remark(&mut self) -> io::Result<bool> {
-        Ok(self.in_comment || matches!(self.skip_blanks()?, Some(b'{' | b'$')))
+        if self.in_comment {
+            return Ok(true);
+        }
+        let ahead = match self.skip_blanks()? {
+            Some(b'\r') if self.peek(1)? == Some(b'\n') => 2,
+            Some(b'\r' | b'\n') => 1,
+            _ => 0,
+        };
+        Ok(matches!(self.peek(ahead)?, Some(b'{' | b'$')))
     }
 
     /// Whether the dots of a move number follow on the same line.
@@ -270,7 +281,7 @@ impl<R: Read> Lexer<R> {
         while let Some(byte) = self.peek(0)?.filter(|byte| !matches!(byte, b'\n' | b'\r')) {
             self.place += 1;
             match byte {
-                b'\\' if matches!(self.peek(0)?, Some(b'"' | b'\\')) => {
+                b'\\' if self.escapes()? => {
                     self.bytes.push(self.buffer[self.place]);
                     self.place += 1;
                 }
@@ -288,6 +299,17 @@ impl<R: Read> Lexer<R> {
             }
         }
         Ok(self.end_of_text(Kind::Tag))
+    }
+
+    /// Whether a backslash before the next byte escapes it. One before the end of the tag does not:
+    /// `[Site "C:\games\"]`.
+    fn escapes(&mut self) -> io::Result<bool> {
+        Ok(match self.peek(0)? {
+            Some(b'"') => {
+                self.peek(1)? != Some(b']') || !matches!(self.peek(2)?, None | Some(b'\n' | b'\r'))
+            }
+            next => next == Some(b'\\'),
+        })
     }
 
     /// The number of bytes to the end of the tag, if only spaces and `]` follow.
@@ -350,6 +372,22 @@ impl<R: Read> Lexer<R> {
         Ok(Kind::Glyph(u8::try_from(number).unwrap_or(0)))
     }
 
+    /// The rest of the line as one word, or its beginning if it is long.
+    fn line(&mut self) -> io::Result<Kind> {
+        self.begins_line = false;
+        self.bytes.clear();
+        let mut is_cut = false;
+        while let Some(byte) = self.peek(0)?.filter(|byte| !matches!(byte, b'\n' | b'\r')) {
+            self.place += 1;
+            // Not within a character of UTF-8.
+            is_cut |= self.bytes.len() >= LONGEST_WORD && byte & 0xc0 != 0x80;
+            if !is_cut {
+                self.bytes.push(byte);
+            }
+        }
+        Ok(self.end_of_text(Kind::Word))
+    }
+
     fn word(&mut self) -> io::Result<Kind> {
         self.bytes.clear();
         while self.bytes.len() < LONGEST_WORD
@@ -388,12 +426,19 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'+' | b'#' | b'=' | b':' | b'-')
 }
 
-/// Decodes UTF-8 or, where the bytes are not UTF-8, ISO 8859-1. Replaces `text`.
+/// The characters of Windows-1252 in place of the control characters 0x80 to 0x9f of ISO 8859-1.
+const WINDOWS_1252: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
+
+/// Decodes UTF-8 or, where the bytes are not UTF-8, Windows-1252. Replaces `text`.
 pub fn decode(bytes: &[u8], text: &mut String) {
     text.clear();
     match std::str::from_utf8(bytes) {
         Ok(utf8) => text.push_str(utf8),
-        Err(_) => text.extend(bytes.iter().map(|&byte| char::from(byte))),
+        Err(_) => text.extend(bytes.iter().map(|&byte| {
+            let place = usize::from(byte).checked_sub(0x80);
+            let other = place.and_then(|place| WINDOWS_1252.chars().nth(place));
+            other.unwrap_or(char::from(byte))
+        })),
     }
 }
 
@@ -434,11 +479,21 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_not_utf_8_is_iso_8859_1() {
+    fn text_that_is_not_utf_8_is_windows_1252() {
         assert_eq!(
-            tokens(b"[White \"M\xfcller\"]\n{\xc3\xbc}"),
-            ["Tag(\"White\", \"Müller\")", "Comment(\"ü\")"]
+            tokens(b"[White \"M\xfcller\"]\n{\xc3\xbc} {\x80 \x8a \x96 \x9f\xfc}"),
+            ["Tag(\"White\", \"Müller\")", "Comment(\"ü\")", "Comment(\"€ Š – Ÿü\")"]
         );
+    }
+
+    #[test]
+    fn a_backslash_before_the_end_of_a_tag_stands_for_itself() {
+        for (written, value) in
+            [(r"C:\games\", r"C:\games\"), (r#"a \"b\"]"#, r#"a "b"]"#), (r"c\\", r"c\")]
+        {
+            let tag = format!("[Site \"{written}\"]\n");
+            assert_eq!(tokens(tag.as_bytes()), [format!("Tag(\"Site\", {value:?})")]);
+        }
     }
 
     #[test]

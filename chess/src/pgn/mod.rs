@@ -34,7 +34,7 @@ mod reader;
 mod tests;
 mod writer;
 
-pub use files::{decompressed, is_compressed, open_text, pgn_files};
+pub use files::{decompressed, is_compressed, open_text, pgn_files, read_text, unpacked};
 pub use game::{BadGame, Fault, Game, GameMove, Outcome, Tags};
 pub use lexer::decode;
 pub use reader::{GameBuilder, GameNode, Line, MOST_MOVES, Reader};

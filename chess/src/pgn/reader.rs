@@ -21,9 +21,9 @@ const MOST_NESTED: usize = 1 << 18;
 
 /// Reads games one at a time.
 ///
-/// A game ends with its result and the comments on the same line, before a tag at the beginning of a
-/// line, before `1.` after an empty line, or with the input. A game without moves ends where, after
-/// an empty line, a tag has the name of its first tag.
+/// A game ends with its result and the comments on this line and at the beginning of the next ones,
+/// before a tag at the beginning of a line, before `1.` after an empty line, or with the input. A
+/// game without moves ends where, after an empty line, a tag has the name of its first tag.
 pub struct Reader<R> {
     lexer: Lexer<R>,
     taken: u64,
@@ -118,6 +118,8 @@ impl Extent {
             // A comment before the tags.
             Token::Comment(_) if self.first_tag.is_none() => return,
             Token::Comment(_) | Token::Glyph(_) => {}
+            // No tag, but the tags go on after it.
+            Token::Word(word) if !self.in_moves && word.starts_with('[') => return,
             Token::Open => self.depth += 1,
             Token::Close => self.depth = self.depth.saturating_sub(1),
             Token::Unterminated => self.ended = true,

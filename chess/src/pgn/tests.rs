@@ -170,7 +170,8 @@ fn a_bad_game_is_named_and_those_after_it_are_read() -> Result<()> {
 
 #[test]
 fn variants_with_chess_rules_are_read() -> Result<()> {
-    for name in ["Standard", "chess", "From Position", "Chess960", "fischerandom", "", "?"] {
+    let names = ["Standard", "chess", "Normal", "From Position", "Chess960", "fischerandom"];
+    for name in names.into_iter().chain(["FischerRandom", "", "?"]) {
         assert_eq!(game(&format!("[Variant \"{name}\"]\n\n1. e4 *\n"))?.moves.len(), 1, "{name}");
     }
     Ok(())
@@ -266,6 +267,19 @@ fn a_tag_over_several_lines_is_an_error_on_one() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn a_malformed_tag_is_an_error_of_the_game_with_the_tags_around_it() -> Result<()> {
+    let fen = "[FEN \"4k3/8/8/8/8/8/8/4K3 w - - 0 1\"]";
+    for tag in ["[Round 1]", "[White Elo \"2000\"]", "[Wei\u{df} \"x\"]"] {
+        let read = games(&format!("{fen}\n{tag}\n[Black \"b\"]\n\n1. Kd2 *\n\n1. d4 *\n"))?;
+        assert_eq!(read.len(), 2, "{tag}");
+        let error = read[0].as_ref().err().context("no error")?.to_string();
+        assert!(error.starts_with("game 1: half-move 1: '["), "{error}");
+        assert!(read[1].is_ok(), "{tag}");
+    }
+    Ok(())
+}
+
 /// The moves of each game of a text in UCI notation, and the fault at their end.
 fn lines(text: &str) -> Result<Vec<String>> {
     let mut reader = Reader::new(text.as_bytes());
@@ -339,6 +353,13 @@ fn games_end_where_people_end_them() -> Result<()> {
         (0..expected.len()).try_for_each(|_| reader.skip_game().map(|is_any| assert!(is_any)))?;
         assert!(!reader.skip_game()?, "{text}");
     }
+    let text = "1. e4 1-0\r\n{of the first}\n\n{of the second} 1. d4 *\n{this, too}\n";
+    let comments =
+        games(text)?.into_iter().map(|game| game.map(|game| (game.comments, game.moves)));
+    let comments = comments.collect::<Result<Vec<_>, _>>()?;
+    let [(_, first), (before, second)] = comments.as_slice() else { panic!("{comments:?}") };
+    assert_eq!(first[0].comments, ["of the first"]);
+    assert_eq!((before[0].as_str(), &second[0].comments[0][..]), ("of the second", "this, too"));
     let results: Vec<_> = games("1. e4 1-0\n\n[Result \"0-1\"]\n1. e4 1-0\n\n1. e4 *")?
         .into_iter()
         .map(|game| game.map(|game| game.result()))

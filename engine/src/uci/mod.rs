@@ -17,7 +17,7 @@ mod time_management;
 
 use std::io::{BufRead, Read, Write};
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 
 pub use azimuth::Build;
 use azimuth::{Azimuth, SinglePlanner};
@@ -37,8 +37,7 @@ const LINE_LIMIT: u64 = 1 << 20;
 /// to its end. Fails if an answer cannot be written, except to a closed pipe.
 pub fn run(input: impl BufRead, output: impl Write + Send + 'static) -> Result<()> {
     let output = Output::new(output);
-    converse(input, &output, Box::new(Azimuth::new(output.clone())));
-    output.check()
+    converse(input, &output, Box::new(Azimuth::new(output.clone())))
 }
 
 /// As [`run`], with a single planner that `build` creates. `name` is sent as `id name`, and
@@ -52,9 +51,7 @@ pub fn run_planner(
     output: impl Write + Send + 'static,
 ) -> Result<()> {
     let planner = SinglePlanner::new(name, command, build)?;
-    let output = Output::new(output);
-    converse(input, &output, Box::new(planner));
-    output.check()
+    converse(input, &Output::new(output), Box::new(planner))
 }
 
 /// Runs one command of UCI to its end. Fails if the command is wrong or fails.
@@ -68,22 +65,22 @@ pub fn run_command(line: &str, output: impl Write + Send + 'static) -> Result<()
     output.check()
 }
 
-fn converse(mut input: impl BufRead, output: &Output, program: Box<dyn Program>) {
+fn converse(mut input: impl BufRead, output: &Output, program: Box<dyn Program>) -> Result<()> {
     let mut engine = Engine::new(output.clone(), program);
     let mut line = Vec::new();
     while let Some(complete) = read_line(&mut input, &mut line) {
         let text = String::from_utf8_lossy(&line);
         let text = text.trim();
         output.heard(text);
-        if !complete {
-            output.inform("line too long, skipped");
-            continue;
-        }
-        let executed = match parse(text) {
+        let parsed = if complete { parse(text) } else { Err(anyhow!("line too long, skipped")) };
+        let executed = match parsed {
             Ok(Some(Command::Quit)) => break,
             Ok(Some(command)) => engine.execute(command),
             Ok(None) => Ok(()),
             Err(error) if asks_for_a_move(text) => engine.refuse_go(&error),
+            Err(error) if text.split_whitespace().next() == Some("position") => {
+                Err(engine.refuse_position(error))
+            }
             Err(error) => Err(error),
         };
         if let Err(error) = executed {
@@ -91,6 +88,7 @@ fn converse(mut input: impl BufRead, output: &Output, program: Box<dyn Program>)
         }
     }
     engine.quit();
+    output.check()
 }
 
 /// Whether the client waits for a `bestmove` after a line.
