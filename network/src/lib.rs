@@ -15,7 +15,6 @@ pub mod calibration;
 pub mod checksum;
 pub mod embedding_bag;
 pub mod fused;
-mod inputs;
 pub mod normalize;
 pub mod parameters;
 pub mod replace_file;
@@ -24,5 +23,4 @@ pub mod tensor_slices;
 pub mod transformer;
 pub mod weights;
 
-pub use architecture::{Architecture, Perspective};
-pub use inputs::{InputKind, Inputs};
+pub use architecture::{Architecture, InputKind, Inputs, Perspective};

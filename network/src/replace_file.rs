@@ -165,7 +165,8 @@ impl Replacement {
         let is_file = replaced.as_ref().is_none_or(Metadata::is_file);
         ensure!(is_file, "it is not a regular file");
         remove_abandoned(&path);
-        let file = new_file(&path, replaced).map_err(|error| of_folder(folder(&path), &error))?;
+        let file =
+            new_file(&path, replaced.as_ref()).map_err(|error| of_folder(folder(&path), &error))?;
         // Some network file systems have no locks; then the file may be left after a kill.
         let _ = file.as_file().try_lock();
         Ok(Self { path, file })
@@ -254,31 +255,25 @@ fn start_of_names(path: &Path) -> OsString {
     start
 }
 
-#[cfg(unix)]
-fn new_file(path: &Path, replaced: Option<Metadata>) -> io::Result<NamedTempFile> {
-    use std::os::unix::fs::PermissionsExt;
-    /// The umask further restricts these permissions.
-    const ANY_NEW_FILE: u32 = 0o666;
+/// An unfinished file beside `path`. On Unix it has the permissions of the replaced file, or else
+/// those that the umask leaves.
+fn new_file(path: &Path, replaced: Option<&Metadata>) -> io::Result<NamedTempFile> {
     let start = start_of_names(path);
     let mut builder = Builder::new();
     builder.prefix(&start).suffix(SUFFIX).rand_bytes(RANDOM);
-    builder.permissions(fs::Permissions::from_mode(ANY_NEW_FILE));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
     let file = builder.tempfile_in(folder(path))?;
-    if let Some(replaced) = replaced {
+    if let Some(replaced) = replaced.filter(|_| cfg!(unix)) {
         file.as_file().set_permissions(replaced.permissions())?;
     }
     Ok(file)
 }
 
-#[cfg(not(unix))]
-fn new_file(path: &Path, _replaced: Option<Metadata>) -> io::Result<NamedTempFile> {
-    let start = start_of_names(path);
-    Builder::new().prefix(&start).suffix(SUFFIX).rand_bytes(RANDOM).tempfile_in(folder(path))
-}
-
-/// Syncs the folder, so that the new name survives a power failure, if the file system supports
-/// that.
-#[cfg(unix)]
+/// Syncs the folder, so that the new name survives a power failure, if the system supports that.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     match File::open(folder).and_then(|folder| folder.sync_all()) {
         Err(error)
@@ -289,12 +284,6 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
         }
         synced => synced,
     }
-}
-
-/// Windows cannot sync a folder.
-#[cfg(not(unix))]
-fn sync_folder(_folder: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 #[cfg(test)]

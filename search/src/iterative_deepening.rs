@@ -2,7 +2,7 @@
 //! wider, in the beam), until a limit is reached. [`RootMoves`] are the moves that it considers.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use anyhow::{Context, Result};
 use azimuth_chess::position::{Ending, Position, legal_moves};
@@ -92,7 +92,10 @@ impl<'a> RootMoves<'a> {
     pub fn new(root: &'a Position, limits: &Limits, tablebases: Option<&'a Tablebases>) -> Self {
         let moves = match limits.search_moves.as_slice() {
             [] => legal_moves(root.board()),
-            asked => without_repeats(asked),
+            asked => {
+                let mut seen = HashSet::new();
+                asked.iter().copied().filter(|&mv| seen.insert(mv)).collect()
+            }
         };
         let ranked = tablebases.and_then(|tables| Some((tables, tables.rank(root, &moves)?)));
         let Some((tables, ranked)) = ranked else { return Self { moves, known: None } };
@@ -174,17 +177,6 @@ impl KnownRoot<'_> {
         });
         line.clone()
     }
-}
-
-/// Removes repeated moves and keeps the order.
-fn without_repeats(moves: &[Move]) -> Vec<Move> {
-    let mut once = Vec::with_capacity(moves.len());
-    for mv in moves {
-        if !once.contains(mv) {
-            once.push(*mv);
-        }
-    }
-    once
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use bytemuck::allocation::try_zeroed_slice_box;
 /// `count` zeroed values; `None` if the system refuses the memory.
 pub fn zeroed<T: Zeroable>(count: usize) -> Option<Box<[T]>> {
     #[cfg(test)]
-    if crate::refusals::refuses() {
+    if crate::test_support::refuses() {
         return None;
     }
     let memory = try_zeroed_slice_box(count).ok()?;

@@ -25,7 +25,6 @@
 
 mod beam;
 mod control;
-mod default_weights;
 pub mod encoder;
 mod explanation;
 pub mod host;
@@ -36,23 +35,20 @@ mod mate_search;
 pub mod model;
 pub mod names;
 mod planner;
-#[cfg(test)]
-mod refusals;
 mod scoped_thread;
 mod selective;
-pub mod space;
 mod tablebase;
 #[cfg(test)]
-mod test_workers;
+mod test_support;
 mod value;
 mod wdl;
 
 pub use beam::{Beam, BeamSettings, BeamVerify};
 pub use control::{Control, Handicap, Limits, Signal, StopSwitch, TimeLimit};
-pub use default_weights::DefaultWeights;
 pub use explanation::{ExplainedMove, Explanation, SearchedMove, VerifiedMove};
 pub use iterative_deepening::{Deepening, RootMoves, deepen};
 pub use mate_search::find_mate;
+pub use model::DefaultWeights;
 pub use planner::{
     CurrentMove, Planner, PlannerKind, PlannerSettings, Report, Resources, THREADS_PER_PROCESSOR,
 };

@@ -6,31 +6,18 @@ use std::thread::{Builder, Scope};
 
 use crate::inference::Notice;
 
-/// Tells the user once that the system refuses threads.
-pub struct RefusalNotice {
-    notice: Notice,
-    told: bool,
-}
-
-impl RefusalNotice {
-    pub fn new(notice: &Notice) -> Self {
-        Self { notice: notice.clone(), told: false }
-    }
-}
-
-/// Starts a thread for each of `helpers`, `count` in number, until the system refuses one. In that
-/// case `refusal` reports the number of search threads, including the main one.
+/// Starts a thread for each of `helpers` until the system refuses one. In that case `refusal`, which
+/// is told only once, gets the number of search threads, including the main one.
 pub fn start_helpers<'scope, 'env, F: FnOnce() + Send + 'scope>(
     scope: &'scope Scope<'scope, 'env>,
-    helpers: impl Iterator<Item = F>,
-    count: usize,
-    refusal: &mut RefusalNotice,
+    helpers: Vec<F>,
+    refusal: &mut Option<Notice>,
 ) {
-    for (started, helper) in helpers.enumerate() {
+    let wanted = helpers.len() + 1;
+    for (threads, helper) in (1..).zip(helpers) {
         if let Err(error) = start(scope, helper) {
-            let (threads, wanted) = (started + 1, count + 1);
-            if !std::mem::replace(&mut refusal.told, true) {
-                (refusal.notice)(&format!(
+            if let Some(notice) = refusal.take() {
+                notice(&format!(
                     "{threads} of {wanted} threads search: cannot start more ({error})"
                 ));
             }
@@ -44,7 +31,7 @@ fn start<'scope, F: FnOnce() + Send + 'scope>(
     helper: F,
 ) -> io::Result<()> {
     #[cfg(test)]
-    if crate::refusals::refuses() {
+    if crate::test_support::refuses() {
         return Err(io::ErrorKind::WouldBlock.into());
     }
     Builder::new().spawn_scoped(scope, helper).map(|_| ())

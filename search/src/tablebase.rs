@@ -258,46 +258,32 @@ impl Filesystem for Files {
     fn regular_file_size(&self, path: &Path) -> io::Result<u64> {
         match self.embedded(path) {
             Some(bytes) => Ok(bytes.len() as u64),
-            None => OsFilesystem::new().regular_file_size(path),
+            None => system()?.regular_file_size(path),
         }
     }
 
     fn read_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
-        OsFilesystem::new().read_dir(path)
+        system()?.read_dir(path)
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn RandomAccessFile>> {
         match self.embedded(path) {
             Some(bytes) => Ok(Box::new(InMemory(bytes))),
-            None => OsFilesystem::new().open(path),
+            None => system()?.open(path),
         }
     }
 }
 
-/// WebAssembly has no files but the embedded ones.
-#[cfg(target_family = "wasm")]
-struct OsFilesystem;
-
-#[cfg(target_family = "wasm")]
-impl OsFilesystem {
-    fn new() -> Self {
-        Self
-    }
+/// The files of the operating system.
+#[cfg(not(target_family = "wasm"))]
+fn system() -> io::Result<OsFilesystem> {
+    Ok(OsFilesystem::new())
 }
 
+/// WebAssembly has no files but the embedded ones.
 #[cfg(target_family = "wasm")]
-impl Filesystem for OsFilesystem {
-    fn regular_file_size(&self, _: &Path) -> io::Result<u64> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    fn read_dir(&self, _: &Path) -> io::Result<Vec<PathBuf>> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    fn open(&self, _: &Path) -> io::Result<Box<dyn RandomAccessFile>> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
+fn system() -> io::Result<Files> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 struct InMemory(&'static [u8]);

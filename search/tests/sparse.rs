@@ -22,7 +22,7 @@ const SETS: [&str; 5] = [
     "attack-states-8",
     "exchange-states-16+king-mirror+threats",
     "attack-states-8+king-buckets-4",
-    "piece-square+king-buckets-4+attackers",
+    "piece-square+king-buckets-10+attackers",
 ];
 
 /// Positions of games that play every n-th legal move.
@@ -123,16 +123,16 @@ fn made_up(config: &SparseConfig) -> Result<Parameters> {
     Ok(Parameters::new(tensors.collect::<Result<Vec<_>>>()?))
 }
 
+/// A small encoder of one head without middle layers.
+fn small(features: FeatureSet) -> SparseConfig {
+    SparseConfig { features, accumulator: 128, embedding_dim: 16, heads: 1, middle_layers: 0 }
+}
+
 #[test]
 fn every_set_and_every_head_plays_as_it_is_defined() -> Result<()> {
     for (number, (set, heads)) in SETS.iter().zip([1, 2, 8, 3, 32]).enumerate() {
-        let config = SparseConfig {
-            features: set.parse()?,
-            accumulator: 128,
-            embedding_dim: 16,
-            heads,
-            middle_layers: number % 3,
-        };
+        let middle_layers = number % 3;
+        let config = SparseConfig { heads, middle_layers, ..small(set.parse()?) };
         config.check()?;
         let parameters = made_up(&config)?;
         let features = FeatureBatch::of(config.features, &positions());
@@ -153,13 +153,7 @@ fn every_set_and_every_head_plays_as_it_is_defined() -> Result<()> {
 fn what_was_encoded_before_changes_no_embedding() -> Result<()> {
     for set in SETS {
         let features = set.parse()?;
-        let config = SparseConfig {
-            features,
-            accumulator: 128,
-            embedding_dim: 16,
-            heads: 1,
-            middle_layers: 1,
-        };
+        let config = SparseConfig { middle_layers: 1, ..small(features) };
         let parameters = made_up(&config)?;
         let axis = axis(config.embedding_dim)?;
         let encode = |boards: &[Board]| {
@@ -213,13 +207,7 @@ fn rows_too_large_for_the_sums_are_refused() -> Result<()> {
 fn sums_of_the_largest_rows_do_not_wrap() -> Result<()> {
     for features in ["piece-square+threats", "attack-states-8+threats", "piece-square+attackers"] {
         let features: FeatureSet = features.parse()?;
-        let config = SparseConfig {
-            features,
-            accumulator: 128,
-            embedding_dim: 16,
-            heads: 1,
-            middle_layers: 0,
-        };
+        let config = small(features);
         let boards = [Board::startpos()];
         // Every row has the largest allowed value; larger values are refused.
         let filled = |share: f32| -> Result<Parameters> {

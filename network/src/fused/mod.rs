@@ -4,7 +4,8 @@
 //!   each with the bias of the preceding matrix product, its dropout and its gradient; and token
 //!   embedding with positional embedding. Each is one pass: f32 on the CPU; f32, f16 and bf16 on
 //!   CUDA.
-//! - Of the sparse encoder, for training on CUDA: the feature sums with their activations.
+//! - Of the sparse encoder, for training on CUDA: the feature sums with their activations, which
+//!   [`crate::embedding_bag::DeviceSums`] calls.
 //!
 //! [`mod@reference`] composes the same operations from candle's. It runs where no fused operation
 //! fits, for example for a head wider than the kernels support. Tests compare the fused operations
@@ -12,14 +13,13 @@
 
 mod cpu;
 #[cfg(any(feature = "cuda", test))]
-mod cuda;
+pub(crate) mod cuda;
 pub mod numerics;
 mod operations;
 pub mod reference;
 
-use candle_core::{DType, Result, Tensor, bail};
+use candle_core::{DType, Result, Tensor};
 
-use crate::embedding_bag::Bags;
 pub use operations::{
     AddNorm, AddNormBack, DropoutMask, LAYER_NORM_EPSILON, Operations, column_sums,
 };
@@ -149,40 +149,6 @@ pub fn add_norm_back(
             cuda::add_norm_back(x, branch, parameters, mask, gradient)
         }
         _ => reference::add_norm_back(x, branch, parameters, mask, gradient),
-    }
-}
-
-/// Activations `clamp(x, 0, 1)²` of the sums x of `bias` (H) and the rows of `table` (rows x H) in
-/// each of the `bags`: (bags x H).
-pub fn activated_sums(table: &Tensor, bias: &Tensor, bags: &Bags) -> Result<Tensor> {
-    match path(Operations::Fused, table) {
-        #[cfg(feature = "cuda")]
-        Path::Cuda if cuda::takes_sums(table)? => cuda::activated_sums(table, bias, bags),
-        Path::Cpu => cpu::activated_sums(table, bias, bags),
-        _ => bail!(
-            "feature sums of {:?} {}: no kernel for them",
-            table.shape(),
-            table.dtype().as_str()
-        ),
-    }
-}
-
-/// Gradients of [`activated_sums`] with respect to the table, which has `rows` rows, and the bias,
-/// given the gradient of the `activations` that it returned. On CUDA many threads add to the same
-/// sums, so their last digits differ from run to run.
-pub fn activated_sums_back(
-    activations: &Tensor,
-    gradient: &Tensor,
-    bags: &Bags,
-    rows: usize,
-) -> Result<(Tensor, Tensor)> {
-    match path(Operations::Fused, activations) {
-        #[cfg(feature = "cuda")]
-        Path::Cuda if cuda::takes_sums(activations)? => {
-            cuda::activated_sums_back(activations, gradient, bags, rows)
-        }
-        Path::Cpu => cpu::activated_sums_back(activations, gradient, bags, rows),
-        _ => bail!("gradient of feature sums {:?}: no kernel for it", activations.shape()),
     }
 }
 

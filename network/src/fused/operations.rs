@@ -49,13 +49,15 @@ pub fn column_sums(x: &Tensor) -> Result<Tensor> {
 /// Sets values to 0 at random and scales the others up to preserve the mean (inverted dropout). No
 /// mask is stored: whether a value is dropped depends only on the seeds and the value's index, on
 /// every device. So the backward pass drops the same values as the forward pass.
+// The kernels read it as `Mask` of `common.cuh`.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
 pub struct DropoutMask {
     /// Values whose 32 random bits are below this are dropped.
-    pub(super) threshold: u32,
+    threshold: u32,
     /// Factor of the other values.
-    pub(super) scale: f32,
-    pub(super) seeds: [u32; 2],
+    scale: f32,
+    seeds: [u32; 2],
 }
 
 impl DropoutMask {

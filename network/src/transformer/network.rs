@@ -7,7 +7,7 @@ use azimuth_chess::tokens::{self, Tokens};
 use candle_core::{D, DType, Device, Module, Tensor};
 use candle_nn::Linear;
 
-use super::config::{LENGTH, TransformerConfig, layer_name};
+use super::{LENGTH, TransformerConfig, layer_name};
 use crate::fused::{self, AddNorm, DropoutMask, Operations};
 use crate::normalize::normalize;
 use crate::parameters::Parameters;

@@ -4,14 +4,14 @@ use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key
 use cozy_chess::{Board, Move};
 
 use super::batched_quiescence::{BatchedQuiescence, Resolved, Rules, Start};
-use super::tests::{beam, search};
+use super::tests::beam;
 use super::{BeamSettings, BeamVerify};
 use crate::DefaultWeights;
 use crate::control::{Handicap, Limits};
 use crate::inference::{Evaluator, Worker};
 use crate::planner::Planner;
 use crate::selective::{INFINITE, Part, Parts, SearchTables, SelectiveSettings, ShallowSearch};
-use crate::test_workers::{remote, transformer};
+use crate::test_support::{assert_legal, remote, search, transformer};
 use crate::value::{Value, terminal_value};
 
 /// Positions with checks and mates by captures, promotions and en passant captures.
@@ -166,11 +166,7 @@ fn threads_and_limits_go_with_batches() -> Result<()> {
             let mut beam = beam(&worker, settings(3), threads)?;
             for nodes in [None, Some(2_000), Some(1)] {
                 let report = search(&mut beam, &root, Limits { nodes, ..Limits::default() })?;
-                let mut position = root.clone();
-                for mv in report.pv {
-                    assert!(position.board().is_legal(mv), "{fen}: {mv}");
-                    position.play(mv);
-                }
+                assert_legal(&root, &report.pv);
                 if nodes.is_none() {
                     values.push(report.value);
                 }

@@ -17,10 +17,10 @@ use super::tree::ProvenMates;
 use super::verification::{Horizons, Verifier};
 use crate::control::{Control, Limits};
 use crate::explanation::{Explanation, LastSearch, SearchedMove};
-use crate::inference::{Evaluator, Worker};
+use crate::inference::{Evaluator, Notice, Worker};
 use crate::iterative_deepening::{RootMoves, deepen};
 use crate::planner::{Planner, PlannerSettings, Report, Resources};
-use crate::scoped_thread::{RefusalNotice, start_helpers};
+use crate::scoped_thread::start_helpers;
 use crate::selective::{SearchTables, ShallowSearch};
 use crate::tablebase::Tablebases;
 use crate::value::{Bound, Value, static_value};
@@ -120,7 +120,8 @@ pub struct Beam {
     /// Horizon of the last search's verification, in plies from the root; `None` if it verified
     /// nothing.
     last_horizon: Option<u32>,
-    refusal: RefusalNotice,
+    /// Gets a message once, if the system refuses threads.
+    refusal: Option<Notice>,
 }
 
 impl Beam {
@@ -152,7 +153,7 @@ impl Beam {
             last: LastSearch::default(),
             last_width: 0,
             last_horizon: None,
-            refusal: RefusalNotice::new(worker.notice()),
+            refusal: Some(worker.notice().clone()),
         })
     }
 
@@ -229,7 +230,6 @@ impl Planner for Beam {
             };
             let mut stops = Vec::new();
             let main_verifier = verifier();
-            let count = helpers.len();
             let helpers = (1..).zip(helpers).map(|(thread, evaluator)| {
                 let verifier = verifier();
                 let (stop, signals) = unbounded();
@@ -242,7 +242,7 @@ impl Planner for Beam {
                     help(search, schedule);
                 }
             });
-            start_helpers(scope, helpers, count, refusal);
+            start_helpers(scope, helpers.collect(), refusal);
             let search = BeamSearch::new(main, task, main_verifier, control);
             let mut search = MainSearch::new(search, schedule, settings.depth);
             let best = deepen(&mut search, &root_moves, report);

@@ -305,6 +305,8 @@ impl<'a> BeamSearch<'a> {
     fn expand(&mut self, open: &[usize]) -> Result<()> {
         let handicap = self.control.limits().handicap;
         let mut expanded = Vec::with_capacity(open.len());
+        // The scores of the children without an exact value, and the noise to add to each.
+        let mut asked = Vec::<(Lookup, f32)>::new();
         for &node in open {
             let board = self.tree.board(node);
             let keys = self.keys_before_children(node, &board);
@@ -318,37 +320,24 @@ impl<'a> BeamSearch<'a> {
                 boards.push(child);
             }
             let mut children = Vec::with_capacity(moves.len());
-            for (mv, child) in moves.into_iter().zip(boards) {
-                let score = match self.exact_value(&child, ply, &keys) {
-                    Some(value) => ChildScore::Exact(value),
-                    None => ChildScore::Estimate {
-                        lookup: self.evaluator.look_up(&child)?,
-                        noise: handicap.map_or(0.0, |handicap| handicap.noise(&child)),
-                    },
-                };
-                children.push((mv, child, score));
+            for (mv, board) in moves.into_iter().zip(boards) {
+                let exact = self.exact_value(&board, ply, &keys);
+                if exact.is_none() {
+                    let noise = handicap.map_or(0.0, |handicap| handicap.noise(&board));
+                    asked.push((self.evaluator.look_up(&board)?, noise));
+                }
+                let value = exact.unwrap_or(Value::DRAW);
+                let candidate = Candidate { mv, value, exact: exact.is_some(), tail: Vec::new() };
+                children.push(Child { board, candidate });
             }
             self.task.nodes.fetch_add(children.len() as u64, Relaxed);
             self.seldepth = self.seldepth.max(ply);
-            expanded.push((node, board, keys, ply, children));
+            expanded.push(Expansion { node, board, keys, ply, children });
         }
         let values = self.evaluator.finish()?;
-        let child = |(mv, board, score)| {
-            let (value, exact) = match score {
-                ChildScore::Exact(value) => (value, true),
-                ChildScore::Estimate { lookup, noise } => {
-                    (Value::estimate(blurred(lookup.value(&values), noise)), false)
-                }
-            };
-            Child { board, candidate: Candidate { mv, value, exact, tail: Vec::new() } }
-        };
-        let mut expanded: Vec<Expansion> = expanded
-            .into_iter()
-            .map(|(node, board, keys, ply, children)| {
-                let children = children.into_iter().map(child).collect();
-                Expansion { node, board, keys, ply, children }
-            })
-            .collect();
+        for (candidate, (lookup, noise)) in estimates(&mut expanded).zip(asked) {
+            candidate.value = Value::estimate(blurred(lookup.value(&values), noise));
+        }
         if let Some(rules) = self.task.quiescence
             && !self.verify_in_batches(&mut expanded, rules)?
         {
@@ -389,18 +378,16 @@ impl<'a> BeamSearch<'a> {
     }
 }
 
+/// The children whose values are not exact.
+pub fn estimates(expanded: &mut [Expansion]) -> impl Iterator<Item = &mut Candidate> {
+    let children = expanded.iter_mut().flat_map(|expansion| &mut expansion.children);
+    children.map(|child| &mut child.candidate).filter(|candidate| !candidate.exact)
+}
+
 /// Drops a large tree in another thread, because freeing its memory would delay the answer.
 fn discard(tree: Tree) {
     if tree.nodes.len() > LARGE_TREE {
         // If no thread can start, the tree is dropped here.
         let _ = thread::Builder::new().spawn(move || drop(tree));
     }
-}
-
-/// A child's score before the encoder has returned.
-enum ChildScore {
-    /// The game is over, or the tablebases contain the position.
-    Exact(Value),
-    /// The encoder's score, cached or pending, and the noise to add.
-    Estimate { lookup: Lookup, noise: f32 },
 }

@@ -6,8 +6,8 @@ use super::{Beam, BeamSettings};
 use crate::DefaultWeights;
 use crate::control::{Control, Limits};
 use crate::inference::{Evaluator, Worker};
-use crate::planner::{Planner, PlannerSettings, Report, Resources};
-use crate::test_workers::{local, remote};
+use crate::planner::{Planner, PlannerSettings, Resources};
+use crate::test_support::{DRAWS, local, remote, search, value_of_move};
 use crate::value::{self, Value};
 
 const FENS: [&str; 5] = [
@@ -30,10 +30,6 @@ pub fn beam(worker: &Worker, beam: BeamSettings, threads: usize) -> Result<Beam>
 
 fn paper(settings: BeamSettings) -> Result<Beam> {
     beam(&local(DefaultWeights::Beam)?, settings, 1)
-}
-
-pub fn search(beam: &mut Beam, root: &Position, limits: Limits) -> Result<Report> {
-    beam.search(root, &mut Control::without_signals(limits), &mut |_| ())
 }
 
 /// The paper's search: every kept node is expanded and nothing is pruned.
@@ -145,26 +141,11 @@ fn a_second_search_scores_nothing_again() -> Result<()> {
 #[test]
 fn draws_are_exact() -> Result<()> {
     let mut beam = paper(BeamSettings::PAPER)?;
-    let mut value_of = |fen: &str, played: &str, mv: &str| -> Result<Value> {
-        let mut root = Position::from_fen(fen)?;
-        for text in played.split_whitespace() {
-            root.play(root.parse_move(text)?);
-        }
-        let search_moves = vec![root.parse_move(mv)?];
-        let limits = Limits { depth: Some(1), search_moves, ..Limits::default() };
-        Ok(search(&mut beam, &root, limits)?.value)
-    };
-    let stalemate = value_of("7k/8/5KQ1/8/8/8/8/8 w - - 0 1", "", "g6f7")?;
-    assert_eq!(stalemate, Value::DRAW);
-    let fifty = value_of("7k/8/8/8/8/8/R7/K7 w - - 99 80", "", "a2b2")?;
-    assert_eq!(fifty, Value::DRAW);
-    let bare = value_of("7k/8/8/8/8/8/1p6/K7 w - - 0 1", "", "a1b2")?;
-    assert_eq!(bare, Value::DRAW);
-    let queen = "7k/8/8/8/8/8/Q7/K7 w - - 0 1";
-    let twice = "a2b2 h8g8 b2a2 g8h8";
-    assert_ne!(value_of(queen, "a2b2 h8g8 b2a2", "g8h8")?, Value::DRAW);
-    let third = value_of(queen, &format!("{twice} a2b2 h8g8 b2a2"), "g8h8")?;
-    assert_eq!(third, Value::DRAW);
+    for draw in DRAWS {
+        assert_eq!(value_of_move(&mut beam, draw, 1)?, Value::DRAW, "{draw:?}");
+    }
+    let second = ("7k/8/8/8/8/8/Q7/K7 w - - 0 1", "a2b2 h8g8 b2a2", "g8h8");
+    assert_ne!(value_of_move(&mut beam, second, 1)?, Value::DRAW);
     Ok(())
 }
 

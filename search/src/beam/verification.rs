@@ -11,7 +11,7 @@ use azimuth_chess::see::{StaticExchange, piece_value};
 use cozy_chess::{Board, Move};
 
 use super::batched_quiescence::{BatchedQuiescence, Resolved, Rules, Start};
-use super::search::{BeamSearch, Expansion};
+use super::search::{BeamSearch, Expansion, estimates};
 use super::tree::{Candidate, ROOT};
 use crate::explanation::VerifiedMove;
 use crate::selective::{ANCESTORS, Ancestor, INFINITE, Score, ShallowSearch};
@@ -94,9 +94,7 @@ impl<'a> BeamSearch<'a> {
         }
         self.seldepth = self.seldepth.max(quiescence.seldepth());
         let resolved = quiescence.resolved();
-        let children = expanded.iter_mut().flat_map(|expansion| &mut expansion.children);
-        let open = children.map(|child| &mut child.candidate).filter(|child| !child.exact);
-        for (candidate, Resolved { value, line }) in open.zip(resolved) {
+        for (candidate, Resolved { value, line }) in estimates(expanded).zip(resolved) {
             (candidate.value, candidate.tail) = (value, line);
             candidate.exact = value.is_decisive();
         }

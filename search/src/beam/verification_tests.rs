@@ -1,23 +1,20 @@
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-
 use anyhow::{Context, Result};
 use azimuth_chess::placement::Placement;
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
 use azimuth_chess::see::{StaticExchange, piece_value};
-use cozy_chess::{Board, Move, Piece};
+use cozy_chess::{Board, Move};
 use crossbeam_channel::unbounded;
 
-use super::tests::search;
 use super::{Beam, BeamSettings, BeamVerify};
 use crate::DefaultWeights;
 use crate::control::{Control, Limits, Signal};
 use crate::inference::{Evaluator, Worker};
-use crate::planner::{Planner, PlannerSettings, Report, Resources};
-use crate::refusals::refusing_from;
+use crate::planner::{Planner, PlannerSettings, Resources};
 use crate::selective::score::{DRAW, INFINITE, Score, mated_in, of_estimate, to_value};
 use crate::selective::{Part, Parts, SelectiveSettings};
-use crate::test_workers::{failing, local};
+use crate::test_support::{
+    assert_legal, fail_and_go_on, local, plain_score, refuse_in_turn, search, to_depth,
+};
 use crate::value::{self, Value};
 
 const FENS: [&str; 5] = [
@@ -32,41 +29,6 @@ const FENS: [&str; 5] = [
 fn beam(worker: &Worker, beam: BeamSettings, parts: Parts, threads: usize) -> Result<Beam> {
     let selective = SelectiveSettings { parts, ..SelectiveSettings::default() };
     Beam::new(worker, &PlannerSettings { beam, selective }, Resources { hash_mb: 16, threads })
-}
-
-/// Minimax over all moves to `depth` plies, then over captures and queen promotions with stand pat;
-/// in check over all moves.
-fn plain(
-    evaluator: &mut Evaluator,
-    board: &Board,
-    keys: &[u64],
-    ply: usize,
-    depth: u32,
-) -> Result<Score> {
-    if value::is_drawn(board, ply as u32, keys) {
-        return Ok(DRAW);
-    }
-    let in_check = !board.checkers().is_empty();
-    let quiet = depth == 0 && !in_check;
-    let mut best = match quiet {
-        true => of_estimate(evaluator.value(board)?),
-        false => -INFINITE,
-    };
-    let keys = [keys, &[repetition_key(board)]].concat();
-    let moves = legal_moves(board);
-    if moves.is_empty() && !quiet {
-        return Ok(if in_check { mated_in(ply) } else { DRAW });
-    }
-    for mv in moves {
-        let captures = board.colors(!board.side_to_move()).has(mv.to)
-            || board.pieces(Piece::Pawn).has(mv.from) && mv.from.file() != mv.to.file();
-        if !quiet || mv.promotion.map_or(captures, |piece| piece == Piece::Queen) {
-            let child = board_after(board, mv);
-            let depth = depth.saturating_sub(1);
-            best = best.max(-plain(evaluator, &child, &keys, ply + 1, depth)?);
-        }
-    }
-    Ok(best)
 }
 
 /// The children of a position by plain searches to `horizon` plies from the root, the best for its
@@ -88,7 +50,10 @@ fn plain_children(
         let score = match exact {
             Some(value) if value == Value::DRAW => DRAW,
             Some(_) => -mated_in(ply + 1),
-            None => -plain(evaluator, &child, &keys, ply + 1, horizon - ply as u32 - 1)?,
+            None => {
+                let depth = horizon - ply as u32 - 1;
+                -plain_score(evaluator, &child, &keys, ply + 1, depth, true)?
+            }
         };
         let at_first_sight = match exact {
             Some(_) => score,
@@ -180,11 +145,7 @@ fn threads_limits_and_several_lines_go_with_verification() -> Result<()> {
             Limits { nodes: Some(1), ..Limits::default() },
         ] {
             let report = search(&mut beam, &root, limits.clone())?;
-            let mut position = root.clone();
-            for mv in report.pv {
-                assert!(position.board().is_legal(mv), "{fen}, {limits:?}: {mv}");
-                position.play(mv);
-            }
+            assert_legal(&root, &report.pv);
             if let Some(nodes) = limits.nodes.filter(|&nodes| nodes > 1) {
                 assert!(report.nodes < 10 * nodes, "{fen}: {} nodes", report.nodes);
             }
@@ -249,47 +210,17 @@ fn a_stopped_search_is_explained_with_its_own_horizon() -> Result<()> {
 
 #[test]
 fn an_error_of_the_evaluator_ends_the_search_and_not_the_planner() -> Result<()> {
-    let left = Arc::<AtomicU64>::default();
     let root = Position::from_fen(FENS[0])?;
-    for evaluations in [0, 1, 7, 100, 2000] {
-        let worker = failing(&left);
-        let mut planner = beam(&worker, BeamSettings::default(), Parts::default(), 1)?;
-        left.store(evaluations, SeqCst);
-        let error =
-            search(&mut planner, &root, Limits { depth: Some(6), ..Limits::default() }).map(|_| ());
-        let error = error.expect_err("there were too few evaluations").to_string();
-        assert_eq!(error, "the evaluator failed", "{evaluations} evaluations");
-        left.store(u64::MAX, SeqCst);
-        let report = search(&mut planner, &root, Limits { depth: Some(2), ..Limits::default() })?;
-        assert!(report.pv.first().is_some_and(|&mv| root.board().is_legal(mv)));
-    }
-    Ok(())
+    fail_and_go_on(&root, 6, |worker| beam(worker, BeamSettings::default(), Parts::default(), 1))
 }
 
 #[test]
 fn refused_memory_and_threads_cost_threads_and_not_the_search() -> Result<()> {
     let root = Position::from_fen(FENS[0])?;
-    let worker = local(DefaultWeights::Selective)?;
-    let (mut failures, mut fewer) = (0, 0);
-    for n in 1.. {
-        let (outcome, refused) = refusing_from(n, || -> Result<Report> {
-            let mut planner = beam(&worker, BeamSettings::default(), Parts::default(), 3)?;
-            search(&mut planner, &root, Limits { depth: Some(2), ..Limits::default() })
-        });
-        match outcome {
-            Err(error) => {
-                assert!(error.to_string().contains("memory"), "{error}");
-                failures += 1;
-            }
-            Ok(report) => {
-                assert!(report.pv.first().is_some_and(|&mv| root.board().is_legal(mv)));
-                fewer += usize::from(refused);
-            }
-        }
-        if !refused {
-            break;
-        }
-    }
-    assert_eq!((failures, fewer), (9, 16));
+    let found = refuse_in_turn(&root, |worker| {
+        let mut planner = beam(worker, BeamSettings::default(), Parts::default(), 3)?;
+        search(&mut planner, &root, to_depth(2))
+    })?;
+    assert_eq!(found, (9, 16));
     Ok(())
 }

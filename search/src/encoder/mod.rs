@@ -1,8 +1,10 @@
 //! Encoders for play: they map positions to unit vectors through one interface. [`build`] makes
 //! them from weights.
 
+mod cpu_transformer;
+#[cfg(feature = "cuda")]
+mod gpu_transformer;
 pub mod sparse;
-pub mod transformer;
 
 use std::fmt;
 
@@ -12,10 +14,10 @@ use azimuth_network::{Architecture, InputKind, Inputs, Perspective};
 use candle_core::{DType, Device};
 use cozy_chess::Board;
 
-use sparse::QuantisedEncoder;
-use transformer::CpuTransformer;
+use cpu_transformer::CpuTransformer;
 #[cfg(feature = "cuda")]
-use transformer::GpuTransformer;
+use gpu_transformer::GpuTransformer;
+use sparse::QuantisedEncoder;
 
 /// Maps positions to unit vectors, and to their cosines with a fixed axis, on one device.
 pub trait Encoder: Send {

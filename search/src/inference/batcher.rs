@@ -31,19 +31,14 @@ pub struct Batcher {
     /// Every client and the worker hold a strong reference, so that the clients can be counted.
     clients: Weak<()>,
     max_wait: Duration,
-    capacity: Capacity,
-    /// Whether the notice about the lack of memory was given.
-    told_of_memory: bool,
-    log: Arc<BatchLog>,
-}
-
-/// The known limits of the model.
-#[derive(Clone, Copy, PartialEq)]
-struct Capacity {
-    on_cpu: bool,
     /// Maximum number of positions in a batch: the encoder's maximum, or less if the device's
     /// memory is short.
     largest: usize,
+    /// How often the batches became smaller or the model moved.
+    degradations: usize,
+    /// Whether the notice about the lack of memory was given.
+    told_of_memory: bool,
+    log: Arc<BatchLog>,
 }
 
 /// Requests for the same kind of numbers, computed together.
@@ -55,8 +50,8 @@ struct Batch {
     /// The positions of all requests, padded; `None` if the only request's inputs are used
     /// unchanged.
     joined: Option<Inputs>,
-    /// The capacity when the batch began.
-    capacity: Capacity,
+    /// The batcher's degradations when the batch began.
+    degradations: usize,
 }
 
 impl Batch {
@@ -74,15 +69,14 @@ impl Batcher {
         log: Arc<BatchLog>,
         clients: Weak<()>,
     ) -> Self {
-        let largest = model.attributes().maximum_batch;
-        let capacity = Capacity { on_cpu: fallback.is_none(), largest };
         Self {
+            largest: model.attributes().maximum_batch,
             model,
             fallback,
             notice,
             clients,
             max_wait: MAX_WAIT,
-            capacity,
+            degradations: 0,
             told_of_memory: false,
             log,
         }
@@ -145,7 +139,7 @@ impl Batcher {
         let searches = self.clients.strong_count().saturating_sub(1);
         let mut size = first.inputs.len();
         let mut gathered = vec![first];
-        while size < self.capacity.largest {
+        while size < self.largest {
             let next = match waiting.try_recv() {
                 Ok(next) => next,
                 Err(_) if size >= enough || gathered.len() >= searches => break,
@@ -155,7 +149,7 @@ impl Batcher {
                 },
             };
             size += next.inputs.len();
-            if size > self.capacity.largest || next.wanted != wanted {
+            if size > self.largest || next.wanted != wanted {
                 *held = Some(next);
                 break;
             }
@@ -167,21 +161,21 @@ impl Batcher {
     fn join(&self, requests: Vec<Request>) -> Batch {
         let wanted = requests.first().map_or(Wanted::Cosines, |first| first.wanted);
         let size = requests.iter().map(|request| request.inputs.len()).sum();
-        let attributes = self.model.attributes();
-        let fixed = attributes.fixed_sizes && size <= self.capacity.largest;
-        let padded = if fixed { padded_size(size).min(self.capacity.largest) } else { size };
+        let (attributes, degradations) = (self.model.attributes(), self.degradations);
+        let fixed = attributes.fixed_sizes && size <= self.largest;
+        let padded = if fixed { padded_size(size).min(self.largest) } else { size };
         if requests.len() == 1 && padded == size {
-            return Batch { requests, wanted, size, joined: None, capacity: self.capacity };
+            return Batch { requests, wanted, size, joined: None, degradations };
         }
         let mut all = Inputs::new(attributes.input);
         requests.iter().for_each(|request| all.append(&request.inputs));
         all.pad(padded);
-        Batch { requests, wanted, size, joined: Some(all), capacity: self.capacity }
+        Batch { requests, wanted, size, joined: Some(all), degradations }
     }
 
     fn begin(&mut self, batch: &Batch) -> Result<Scores, EncodeError> {
         self.log.add(batch.requests.len(), batch.size);
-        if batch.wanted == Wanted::Embeddings || batch.size > self.capacity.largest {
+        if batch.wanted == Wanted::Embeddings || batch.size > self.largest {
             return self.compute(batch).map(Scores::Ready);
         }
         self.model.begin(batch.inputs())
@@ -190,8 +184,8 @@ impl Batcher {
     /// Computes a batch and waits for its numbers.
     fn compute(&mut self, batch: &Batch) -> Result<Vec<f32>, EncodeError> {
         match batch.wanted {
-            Wanted::Cosines => self.model.cosines(batch.inputs(), self.capacity.largest),
-            Wanted::Embeddings => self.model.embeddings(batch.inputs(), self.capacity.largest),
+            Wanted::Cosines => self.model.cosines(batch.inputs(), self.largest),
+            Wanted::Embeddings => self.model.embeddings(batch.inputs(), self.largest),
         }
     }
 
@@ -219,7 +213,7 @@ impl Batcher {
     /// CPU.
     fn recover(&mut self, batch: Batch, mut error: EncodeError) {
         // The previous batch may have failed with the same error.
-        let mut degraded = batch.capacity != self.capacity;
+        let mut degraded = batch.degradations != self.degradations;
         let outcome = loop {
             if !degraded && let Err(error) = self.degrade(error, batch.inputs().len()) {
                 break Err(error);
@@ -246,22 +240,23 @@ impl Batcher {
         if self.fallback.is_none() {
             return Err(error);
         }
-        if matches!(error, EncodeError::OutOfMemory(_)) && self.capacity.largest > 1 {
-            let before = size.min(self.capacity.largest);
-            self.capacity.largest = (before / 2).max(1);
+        if matches!(error, EncodeError::OutOfMemory(_)) && self.largest > 1 {
+            let before = size.min(self.largest);
+            self.largest = (before / 2).max(1);
             if !std::mem::replace(&mut self.told_of_memory, true) {
                 (self.notice)(&format!(
                     "the device is out of memory with {before} positions at a time, going on with \
                      fewer"
                 ));
             }
+            self.degradations += 1;
             return Ok(());
         }
         let Some(weights) = self.fallback.take() else { return Err(error) };
         (self.notice)(&format!("device error, going on with the CPU: {error}"));
         self.model = Model::new(&weights, &Device::Cpu, DType::F32)?;
-        let largest = self.model.attributes().maximum_batch;
-        self.capacity = Capacity { on_cpu: true, largest };
+        self.largest = self.model.attributes().maximum_batch;
+        self.degradations += 1;
         Ok(())
     }
 }

@@ -81,4 +81,128 @@ fn tolerance(dtype: DType) -> f32 {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::path::Path;
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+    use crate::encoder::{Attributes, Scores};
+
+    /// A fault: the cosine that a device returns, by the index in the batch and the correct cosine.
+    type Lie = fn(usize, f32) -> f32;
+
+    /// The CPU encoder in the role of a device, with the faults of the encoder and of its composed
+    /// form. Without a fault function, scoring fails.
+    struct Device {
+        encoder: Box<dyn Encoder>,
+        fused: Option<Lie>,
+        composed: Option<Option<Lie>>,
+    }
+
+    impl Encoder for Device {
+        fn attributes(&self) -> Attributes {
+            self.encoder.attributes()
+        }
+
+        fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>, EncodeError> {
+            self.encoder.encode(inputs)
+        }
+
+        fn begin(&mut self, inputs: &Inputs) -> Result<Scores, EncodeError> {
+            let Some(lie) = self.fused else {
+                return Err(anyhow!("no kernel image for this card").into());
+            };
+            let cosines = self.encoder.begin(inputs)?.wait()?;
+            let told = cosines.iter().enumerate().map(|(place, &cosine)| lie(place, cosine));
+            Ok(Scores::Ready(told.collect()))
+        }
+
+        fn composed(&self) -> Option<Box<dyn Encoder>> {
+            let encoder = self.encoder.copy()?;
+            self.composed.map(|fused| Box::new(Self { encoder, fused, composed: None }) as Box<_>)
+        }
+    }
+
+    const TRUTH: Lie = |_, cosine| cosine;
+    const TURNED: Lie = |_, cosine| -cosine;
+    const SHIFTED: Lie = |_, cosine| cosine + 0.2;
+    const ONE_WRONG: Lie = |place, cosine| if place == 7 { cosine + 0.2 } else { cosine };
+    const NO_NUMBER: Lie = |place, cosine| if place == 3 { f32::NAN } else { cosine };
+    const ROUNDED: Lie = |place, cosine| cosine + if place % 2 == 0 { 0.004 } else { -0.004 };
+
+    /// The notices, whether the check falls back to the CPU, and the largest difference between the
+    /// resulting cosines and the CPU's.
+    fn outcome(
+        fused: Option<Lie>,
+        composed: Option<Option<Lie>>,
+        dtype: DType,
+    ) -> Result<(Vec<String>, bool, f32)> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../weights/mini.safetensors");
+        let weights = Weights::read(&path)?;
+        let own = || crate::encoder::build(&weights, &candle_core::Device::Cpu, DType::F32);
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let told = said.clone();
+        let notice: Notice = Arc::new(move |text: &str| {
+            told.lock().expect("no panics").push(text.to_owned());
+        });
+        let device = Device { encoder: own()?, fused, composed };
+        let mut found = checked(&weights, Box::new(device), dtype, &notice)?;
+        let boards = [Board::default(), Board::chess960_startpos(17)];
+        let expected = cosines(&mut *own()?, &boards)?;
+        let scores = cosines(&mut *found.encoder, &boards)?;
+        let said = said.lock().expect("no panics").clone();
+        Ok((said, found.on_cpu, largest_difference(&scores, &expected)))
+    }
+
+    #[test]
+    fn an_honest_device_goes_on_in_silence() -> Result<()> {
+        for dtype in [DType::F32, DType::F16, DType::BF16] {
+            let (said, on_cpu, off) = outcome(Some(TRUTH), Some(Some(TURNED)), dtype)?;
+            assert_eq!((said, on_cpu), (vec![], false));
+            assert_eq!(off, 0.0);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn rounding_is_no_lie_where_there_are_few_bits() -> Result<()> {
+        let (said, on_cpu, _) = outcome(Some(ROUNDED), Some(Some(TRUTH)), DType::BF16)?;
+        assert_eq!((said, on_cpu), (vec![], false));
+        let (said, _, off) = outcome(Some(ROUNDED), Some(Some(TRUTH)), DType::F32)?;
+        assert_eq!(said.len(), 1);
+        assert!(off < 1e-5, "{off}");
+        Ok(())
+    }
+
+    #[test]
+    fn a_lie_of_ours_leaves_candles_operations() -> Result<()> {
+        for lie in [Some(TURNED), Some(SHIFTED), Some(ONE_WRONG), Some(NO_NUMBER), None] {
+            let (said, on_cpu, off) = outcome(lie, Some(Some(TRUTH)), DType::BF16)?;
+            assert!(!on_cpu);
+            assert!(off < 1e-5, "{off}");
+            let [line] = said.as_slice() else { panic!("{said:?}") };
+            assert!(line.starts_with("the device fails its check ("), "{line}");
+            assert!(line.ends_with("going on with candle's operations, which pass it"), "{line}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_device_that_only_lies_leaves_the_cpu() -> Result<()> {
+        for composed in [Some(Some(SHIFTED)), Some(None), None] {
+            let (said, on_cpu, off) = outcome(Some(SHIFTED), composed, DType::BF16)?;
+            assert!(on_cpu);
+            assert_eq!(off, 0.0);
+            let expected =
+                "the device fails its check (a cosine that is off by 0.20), going on with the CPU";
+            assert_eq!(said, [expected]);
+        }
+        let (said, on_cpu, _) = outcome(None, None, DType::F32)?;
+        assert!(on_cpu);
+        assert_eq!(
+            said,
+            ["the device fails its check (no kernel image for this card), going on with the CPU"]
+        );
+        Ok(())
+    }
+}

@@ -1,5 +1,5 @@
-//! Evaluations for a search: from a cache of scores by position, or from an [`Evaluate`] whose
-//! values are then cached.
+//! Evaluations for a search: from a cache of scores by position, or from a model or an
+//! [`EvaluateOne`], whose values are then cached.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,19 +11,36 @@ use anyhow::{Context, Result};
 use bytemuck::Zeroable;
 use cozy_chess::Board;
 
-use super::evaluate::{Evaluate, EvaluateAttributes};
-use super::worker::Worker;
+use super::worker::{ModelClient, Worker};
 use crate::large_memory::{self, prefetch, slot_of};
+
+/// Evaluates positions in place of a model, one at a time and on the calling thread.
+pub trait EvaluateOne: Send {
+    /// The part of a position that the value depends on.
+    fn key(&self) -> PositionKey {
+        PositionKey::WithEnPassant
+    }
+
+    /// The value of `board`: `2p - 1`, in [-1, 1], of the win probability p of its side to move.
+    fn evaluate(&mut self, board: &Board) -> Result<f32>;
+}
+
+/// The source of the values that are not in the cache.
+pub enum ValueSource {
+    Model(Box<ModelClient>),
+    Other(Box<dyn EvaluateOne>),
+}
 
 /// Values of positions for one thread of a search: `2p - 1`, in [-1, 1], of the win probability p
 /// of the side to move.
 pub struct Evaluator {
-    source: Box<dyn Evaluate>,
-    attributes: EvaluateAttributes,
+    source: ValueSource,
+    /// The part of a position that its value depends on.
+    key: PositionKey,
     cache: Arc<ScoreCache>,
     /// Keys of the enqueued positions, in their order.
     keys: Vec<u64>,
-    /// Indices of the enqueued positions by key; kept only where values are not immediate.
+    /// Indices of the enqueued positions by key; kept only if another thread runs the model.
     pending: HashMap<u64, usize>,
     /// Numbers of positions evaluated by each thread of the search.
     scored: Arc<[Count]>,
@@ -53,27 +70,28 @@ impl Evaluator {
         thread: usize,
     ) -> Self {
         let source = worker.connect();
-        let attributes = source.attributes();
-        Self {
-            source,
-            attributes,
-            cache,
-            keys: Vec::new(),
-            pending: HashMap::new(),
-            scored,
-            thread,
-        }
+        let key = match &source {
+            ValueSource::Model(model) => model.key(),
+            ValueSource::Other(evaluator) => evaluator.key(),
+        };
+        Self { source, key, cache, keys: Vec::new(), pending: HashMap::new(), scored, thread }
     }
 
     /// Whether the search's thread evaluates positions itself, so that it gains nothing from asking
     /// for several before [`Self::finish`].
     pub fn answers_at_once(&self) -> bool {
-        self.attributes.immediate
+        match &self.source {
+            ValueSource::Model(model) => model.runs_here(),
+            ValueSource::Other(_) => true,
+        }
     }
 
     /// Number of positions from which on larger batches gain little.
     pub fn recommended_batch(&self) -> usize {
-        self.attributes.recommended_batch
+        match &self.source {
+            ValueSource::Model(model) => model.recommended_batch(),
+            ValueSource::Other(_) => 1,
+        }
     }
 
     /// Number of positions evaluated by all threads, without those found in the cache.
@@ -83,7 +101,10 @@ impl Evaluator {
 
     /// Time spent waiting for another thread or a device.
     pub fn waited(&self) -> Duration {
-        self.source.waited()
+        match &self.source {
+            ValueSource::Model(model) => model.waited(),
+            ValueSource::Other(_) => Duration::ZERO,
+        }
     }
 
     /// How full the cache is, in permille.
@@ -98,34 +119,40 @@ impl Evaluator {
 
     /// Fetches the cache's slot for `board` into the processor's cache.
     pub fn prefetch(&self, board: &Board) {
-        self.cache.prefetch(self.attributes.key.of(board));
+        self.cache.prefetch(self.key.of(board));
     }
 
     /// Asks for the value of `board`. After an error nothing is queued.
     pub fn look_up(&mut self, board: &Board) -> Result<Lookup> {
-        let key = self.attributes.key.of(board);
+        let key = self.key.of(board);
         if let Some(value) = self.cache.get(key) {
             return Ok(Lookup::Known(value));
         }
+        let ValueSource::Model(model) = &mut self.source else {
+            return self.value(board).map(Lookup::Known);
+        };
         let index = self.keys.len();
-        if !self.answers_at_once() {
+        if !model.runs_here() {
             if let Some(&waiting) = self.pending.get(&key) {
                 return Ok(Lookup::Queued(waiting));
             }
             self.pending.insert(key, index);
         }
         self.keys.push(key);
-        self.source.enqueue(board).inspect_err(|_| self.forget_queued())?;
+        model.enqueue(board).inspect_err(|_| self.forget_queued())?;
         Ok(Lookup::Queued(index))
     }
 
     /// Waits for the value of `board`. Nothing may be queued.
     pub fn value(&mut self, board: &Board) -> Result<f32> {
-        let key = self.attributes.key.of(board);
+        let key = self.key.of(board);
         if let Some(value) = self.cache.get(key) {
             return Ok(value);
         }
-        let value = self.source.evaluate(board)?;
+        let value = match &mut self.source {
+            ValueSource::Model(model) => model.evaluate(board)?,
+            ValueSource::Other(evaluator) => evaluator.evaluate(board)?,
+        };
         self.cache.insert(key, value);
         self.scored[self.thread].add(1);
         Ok(value)
@@ -133,7 +160,8 @@ impl Evaluator {
 
     /// Waits for all queued positions and returns their values in the order of their indices.
     pub fn finish(&mut self) -> Result<Vec<f32>> {
-        let outcome = self.source.collect();
+        let ValueSource::Model(model) = &mut self.source else { return Ok(Vec::new()) };
+        let outcome = model.collect();
         if let Ok(values) = &outcome {
             self.keys.iter().zip(values).for_each(|(&key, &value)| self.cache.insert(key, value));
             self.scored[self.thread].add(values.len());

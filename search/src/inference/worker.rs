@@ -22,12 +22,10 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use super::backend::{Backend, Precision};
 use super::batcher::{BatchLog, BatchSecond, Batcher};
 use super::device_check::{Checked, checked};
-use super::evaluate::{Evaluate, EvaluateAttributes, EvaluateOne, OneByOne};
-use super::evaluator::PositionKey;
+use super::evaluator::{EvaluateOne, PositionKey, ValueSource};
 use crate::encoder::{self, Attributes, Encoder};
 use crate::host::Instant;
-use crate::model::Model;
-use crate::space::Space;
+use crate::model::{Model, Space};
 
 /// Shows a message to the user that does not end the search.
 pub type Notice = Arc<dyn Fn(&str) + Send + Sync>;
@@ -66,21 +64,10 @@ pub struct Worker {
 }
 
 enum Source {
-    /// Each search thread gets a copy.
-    Copies(Model),
-    /// The inference thread.
-    Thread(ModelThread),
-    /// Any other evaluator.
-    Other(Box<dyn Fn() -> Box<dyn Evaluate> + Send>),
-}
-
-struct ModelThread {
-    space: Arc<Space>,
-    attributes: Attributes,
-    requests: Sender<Request>,
-    log: Arc<BatchLog>,
-    /// Every client holds a copy, so that the clients can be counted.
-    clients: Arc<()>,
+    /// Every search thread gets another client.
+    Model(Box<ModelClient>),
+    /// Makes an evaluator for a search thread.
+    Other(Box<dyn Fn() -> Box<dyn EvaluateOne> + Send>),
 }
 
 /// Number of requests in the queue at which a sender has to wait.
@@ -121,11 +108,17 @@ impl Worker {
         notice: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Self> {
         let notice: Notice = Arc::new(notice);
-        let model = Model::with_encoder(encoder, Arc::new(Space::of(&weights)))?;
-        match model.for_caller() {
-            Some(copy) => Ok(Self { source: Source::Copies(copy), notice }),
-            None => Self::on_thread(model, (!on_cpu).then_some(weights), notice),
-        }
+        let model = Model::with_encoder(encoder, &weights)?;
+        let (space, attributes) = (model.space().clone(), model.attributes());
+        let route = match model.for_caller() {
+            Some(copy) => Route::Here(copy),
+            None => {
+                let fallback = (!on_cpu).then_some(weights);
+                Route::Thread(InferenceThread::start(model, fallback, notice.clone())?)
+            }
+        };
+        let client = ModelClient::new(route, space, attributes);
+        Ok(Self { source: Source::Model(Box::new(client)), notice })
     }
 
     /// A worker for any other evaluator: `another` makes one for each search thread.
@@ -133,9 +126,7 @@ impl Worker {
         another: impl Fn() -> E + Send + 'static,
         notice: impl Fn(&str) + Send + Sync + 'static,
     ) -> Self {
-        let another = move || -> Box<dyn Evaluate> {
-            Box::new(OneByOne { evaluator: another(), values: Vec::new() })
-        };
+        let another = move || -> Box<dyn EvaluateOne> { Box::new(another()) };
         Self { source: Source::Other(Box::new(another)), notice: Arc::new(notice) }
     }
 
@@ -144,65 +135,61 @@ impl Worker {
         &self.notice
     }
 
-    fn on_thread(model: Model, fallback: Option<Arc<Weights>>, notice: Notice) -> Result<Self> {
-        let (space, attributes) = (model.space().clone(), model.attributes());
-        let (requests, waiting) = bounded(QUEUE_LENGTH);
-        let (log, clients) = (Arc::new(BatchLog::new()), Arc::new(()));
-        let (counted, work) = (Arc::downgrade(&clients), Arc::clone(&log));
-        let batcher = Batcher::new(model, fallback, notice.clone(), work, counted);
-        thread::Builder::new()
-            .name("inference".to_owned())
-            .spawn(move || batcher.run(&waiting))
-            .context("cannot start the inference thread")?;
-        let thread = ModelThread { space, attributes, requests, log, clients };
-        Ok(Self { source: Source::Thread(thread), notice })
-    }
-
     /// The batches of the inference thread so far, second by second; empty if there is no such
     /// thread.
     pub fn batches(&self) -> Vec<BatchSecond> {
         match &self.source {
-            Source::Thread(thread) => thread.log.seconds(),
-            Source::Copies(_) | Source::Other(_) => Vec::new(),
+            Source::Model(client) => client.batches(),
+            Source::Other(_) => Vec::new(),
         }
     }
 
     /// Whether every search evaluates on its own thread instead of sending batches to another.
     pub fn runs_in_searches(&self) -> bool {
-        !matches!(self.source, Source::Thread(_))
+        match &self.source {
+            Source::Model(client) => client.runs_here(),
+            Source::Other(_) => true,
+        }
     }
 
-    /// An evaluator for one thread of a search.
-    pub fn connect(&self) -> Box<dyn Evaluate> {
+    /// The values for one thread of a search.
+    pub(super) fn connect(&self) -> ValueSource {
         match &self.source {
-            Source::Other(another) => another(),
-            Source::Copies(model) => Box::new(client_of_copy(model)),
-            Source::Thread(thread) => Box::new(thread.client()),
+            Source::Model(client) => ValueSource::Model(Box::new(client.another())),
+            Source::Other(another) => ValueSource::Other(another()),
         }
     }
 
     /// Access to the model itself. Fails if the evaluator is not a model.
     pub fn model(&self) -> Result<ModelClient> {
         match &self.source {
-            Source::Copies(model) => Ok(client_of_copy(model)),
-            Source::Thread(thread) => Ok(thread.client()),
+            Source::Model(client) => Ok(client.another()),
             Source::Other(_) => bail!("this evaluator has no space to look into"),
         }
     }
 }
 
-impl ModelThread {
-    fn client(&self) -> ModelClient {
-        let (requests, _clients) = (self.requests.clone(), self.clients.clone());
-        let route = Route::Thread { requests, _clients };
-        ModelClient::new(route, self.space.clone(), self.attributes)
-    }
+/// The way to the thread that runs a model on a device.
+#[derive(Clone)]
+struct InferenceThread {
+    requests: Sender<Request>,
+    log: Arc<BatchLog>,
+    /// Every client holds a copy, so that the thread can count them.
+    _clients: Arc<()>,
 }
 
-fn client_of_copy(model: &Model) -> ModelClient {
-    let copy = model.for_caller().expect("it was copied before");
-    let (space, attributes) = (copy.space().clone(), copy.attributes());
-    ModelClient::new(Route::Here(copy), space, attributes)
+impl InferenceThread {
+    fn start(model: Model, fallback: Option<Arc<Weights>>, notice: Notice) -> Result<Self> {
+        let (requests, waiting) = bounded(QUEUE_LENGTH);
+        let (log, clients) = (Arc::new(BatchLog::new()), Arc::new(()));
+        let counted = Arc::downgrade(&clients);
+        let batcher = Batcher::new(model, fallback, notice, log.clone(), counted);
+        thread::Builder::new()
+            .name("inference".to_owned())
+            .spawn(move || batcher.run(&waiting))
+            .context("cannot start the inference thread")?;
+        Ok(Self { requests, log, _clients: clients })
+    }
 }
 
 /// One thread's access to a model: evaluates positions, and returns their embeddings and cosines.
@@ -223,8 +210,8 @@ pub struct ModelClient {
 enum Route {
     /// The calling thread.
     Here(Model),
-    /// The inference thread, which counts its clients.
-    Thread { requests: Sender<Request>, _clients: Arc<()> },
+    /// The inference thread.
+    Thread(InferenceThread),
 }
 
 impl ModelClient {
@@ -238,6 +225,22 @@ impl ModelClient {
             in_flight: VecDeque::new(),
             spare: Vec::new(),
             waited: Duration::ZERO,
+        }
+    }
+
+    /// Another client of the same model.
+    fn another(&self) -> Self {
+        let route = match &self.route {
+            Route::Here(model) => Route::Here(model.for_caller().expect("it was copied before")),
+            Route::Thread(thread) => Route::Thread(thread.clone()),
+        };
+        Self::new(route, self.space.clone(), self.attributes)
+    }
+
+    fn batches(&self) -> Vec<BatchSecond> {
+        match &self.route {
+            Route::Here(_) => Vec::new(),
+            Route::Thread(thread) => thread.log.seconds(),
         }
     }
 
@@ -269,9 +272,10 @@ impl ModelClient {
     /// thread.
     fn submit(&mut self, inputs: Inputs, wanted: Wanted) -> Result<PendingResponse> {
         match &mut self.route {
-            Route::Thread { requests, .. } => {
+            Route::Thread(thread) => {
                 let (response, pending) = bounded(1);
-                requests.send(Request { inputs, wanted, response }).map_err(|_| thread_ended())?;
+                let request = Request { inputs, wanted, response };
+                thread.requests.send(request).map_err(|_| thread_ended())?;
                 Ok(PendingResponse::OnThread(pending))
             }
             Route::Here(model) => {
@@ -324,19 +328,30 @@ impl ModelClient {
     }
 }
 
-impl Evaluate for ModelClient {
-    fn attributes(&self) -> EvaluateAttributes {
-        EvaluateAttributes {
-            immediate: matches!(self.route, Route::Here(_)),
-            recommended_batch: self.attributes.recommended_batch,
-            key: match self.attributes.input {
-                InputKind::Features(_) => PositionKey::WithoutEnPassant,
-                InputKind::Tokens => PositionKey::WithClocks,
-            },
+/// The interface to an evaluator: it asks for one value, or enqueues positions and collects their
+/// values.
+impl ModelClient {
+    /// Whether the calling thread runs the model, so that a search gains nothing from asking for
+    /// several values at once.
+    pub(super) fn runs_here(&self) -> bool {
+        matches!(self.route, Route::Here(_))
+    }
+
+    /// Number of positions from which on larger batches gain little.
+    pub(super) fn recommended_batch(&self) -> usize {
+        self.attributes.recommended_batch
+    }
+
+    /// The part of a position that its value depends on.
+    pub(super) fn key(&self) -> PositionKey {
+        match self.attributes.input {
+            InputKind::Features(_) => PositionKey::WithoutEnPassant,
+            InputKind::Tokens => PositionKey::WithClocks,
         }
     }
 
-    fn evaluate(&mut self, board: &Board) -> Result<f32> {
+    /// The value of `board`. No position may be enqueued.
+    pub(super) fn evaluate(&mut self, board: &Board) -> Result<f32> {
         if let Route::Here(model) = &mut self.route {
             return Ok(self.space.value(model.cosine(board)?, board.side_to_move()));
         }
@@ -344,7 +359,8 @@ impl Evaluate for ModelClient {
         self.collect()?.first().copied().context("the model evaluated nothing")
     }
 
-    fn enqueue(&mut self, board: &Board) -> Result<()> {
+    /// Asks for the value of `board`. After an error no position is enqueued.
+    pub(super) fn enqueue(&mut self, board: &Board) -> Result<()> {
         self.queue.push(board);
         self.sides.push(board.side_to_move());
         if self.queue.len() < self.attributes.recommended_batch {
@@ -353,13 +369,16 @@ impl Evaluate for ModelClient {
         self.send().inspect_err(|_| self.forget_enqueued())
     }
 
-    fn collect(&mut self) -> Result<Vec<f32>> {
+    /// Waits for the values of all positions enqueued since the last call, in their order. After an
+    /// error no position is enqueued.
+    pub(super) fn collect(&mut self) -> Result<Vec<f32>> {
         let outcome = self.wait_for_all();
         self.forget_enqueued();
         outcome
     }
 
-    fn waited(&self) -> Duration {
+    /// Time spent waiting for the inference thread.
+    pub(super) fn waited(&self) -> Duration {
         self.waited
     }
 }

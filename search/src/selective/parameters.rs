@@ -211,20 +211,16 @@ macro_rules! parameters {
         }
 
         impl SearchParameters {
-            /// All parameters.
-            pub fn all() -> Vec<Parameter> {
-                vec![$(Parameter {
-                    name: stringify!($name).replace('_', "-"),
-                    default: $default,
-                    range: $range,
-                }),+]
-            }
-
-            fn place(&mut self, name: &str) -> Option<&mut i32> {
-                match name.replace('-', "_").as_str() {
-                    $(stringify!($name) => Some(&mut self.$name),)+
-                    _ => None,
-                }
+            /// All parameters with their values.
+            fn values(&mut self) -> Vec<(Parameter, &mut i32)> {
+                vec![$((
+                    Parameter {
+                        name: stringify!($name).replace('_', "-"),
+                        default: $default,
+                        range: $range,
+                    },
+                    &mut self.$name,
+                )),+]
             }
         }
     };
@@ -338,31 +334,35 @@ parameters! {
 }
 
 impl SearchParameters {
+    /// All parameters.
+    pub fn all() -> Vec<Parameter> {
+        Self::default().values().into_iter().map(|(parameter, _)| parameter).collect()
+    }
+
     /// The value of the parameter `name`. Fails if there is no such parameter.
     pub fn get(&self, name: &str) -> Result<i32> {
-        let (Parameter { name, .. }, mut copy) = (Self::checked(name)?, *self);
-        copy.place(&name).map(|value| *value).with_context(|| unknown(&name))
+        let mut copy = *self;
+        let (_, value) = copy.named(name)?;
+        Ok(*value)
     }
 
     /// Sets the parameter `name`. Fails if there is no such parameter, or if the value is out of
     /// range.
     pub fn set(&mut self, name: &str, value: i32) -> Result<()> {
-        let Parameter { name, range, .. } = Self::checked(name)?;
+        let (Parameter { range, .. }, place) = self.named(name)?;
         ensure!(
             range.contains(&value),
             "{name} {value}: expected {} to {}",
             range.start(),
             range.end()
         );
-        if let Some(place) = self.place(&name) {
-            *place = value;
-        }
+        *place = value;
         Ok(())
     }
 
-    fn checked(name: &str) -> Result<Parameter> {
-        let mut all = Self::all().into_iter();
-        all.find(|parameter| parameter.name == name).with_context(|| unknown(name))
+    fn named(&mut self, name: &str) -> Result<(Parameter, &mut i32)> {
+        let found = self.values().into_iter().find(|(parameter, _)| parameter.name == name);
+        found.with_context(|| format!("'{name}' is no parameter of the selective search"))
     }
 
     /// Late move pruning: number of quiet moves searched at a node of `depth`.
@@ -377,17 +377,13 @@ impl SearchParameters {
     }
 }
 
-fn unknown(name: &str) -> String {
-    format!("'{name}' is no parameter of the selective search")
-}
-
 impl fmt::Display for SearchParameters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let set = Self::all().into_iter().filter_map(|parameter| {
-            let value = self.get(&parameter.name).ok()?;
-            (value != parameter.default).then(|| format!("{}:{value}", parameter.name))
-        });
-        write!(f, "{}", set.collect::<Vec<_>>().join(","))
+        let mut copy = *self;
+        let set =
+            copy.values().into_iter().filter(|(parameter, value)| **value != parameter.default);
+        let set = set.map(|(parameter, value)| format!("{}:{value}", parameter.name));
+        f.write_str(&set.collect::<Vec<_>>().join(","))
     }
 }
 

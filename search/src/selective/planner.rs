@@ -15,10 +15,10 @@ use super::thread::{LeafSampler, SearchTables, SearchThread};
 use super::transposition_table::TranspositionTable;
 use crate::control::Control;
 use crate::explanation::{Explanation, LastSearch, SearchedMove, SearchedTree};
-use crate::inference::{Evaluator, Worker};
+use crate::inference::{Evaluator, Notice, Worker};
 use crate::iterative_deepening::{RootMoves, deepen};
 use crate::planner::{Planner, PlannerKind, Report, Resources};
-use crate::scoped_thread::{RefusalNotice, StopOnDrop, start_helpers};
+use crate::scoped_thread::{StopOnDrop, start_helpers};
 use crate::tablebase::Tablebases;
 use crate::value::{Value, static_value};
 use crate::wdl::WdlModel;
@@ -29,7 +29,8 @@ pub struct Selective {
     tables: SearchTables,
     tablebases: Option<Arc<Tablebases>>,
     last: LastSearch,
-    refusal: RefusalNotice,
+    /// Gets a message once, if the system refuses threads.
+    refusal: Option<Notice>,
 }
 
 impl Selective {
@@ -45,13 +46,12 @@ impl Selective {
         let evaluators = Evaluator::new(worker, cache_mb)?.for_threads(worker, threads);
         let (table_mb, notice) = (hash_mb.saturating_sub(cache_mb), worker.notice());
         let tables = SearchTables::new(evaluators, settings, table_mb, notice)?;
-        let refusal = RefusalNotice::new(notice);
         Ok(Self {
             default_depth: settings.depth,
             tables,
             tablebases: None,
             last: LastSearch::default(),
-            refusal,
+            refusal: Some(notice.clone()),
         })
     }
 
@@ -111,12 +111,12 @@ impl Planner for Selective {
         let (best, searched) = thread::scope(|scope| {
             let _stop = StopOnDrop(&shared.stop);
             let moves = root_moves.moves.clone();
-            let (count, shared) = (helpers.len(), &shared);
+            let shared = &shared;
             let helpers = (1..).zip(helpers).map(|(number, data)| {
                 let moves = moves.clone();
                 move || help(SearchThread::new(data, shared, moves, None), number)
             });
-            start_helpers(scope, helpers, count, refusal);
+            start_helpers(scope, helpers.collect(), refusal);
             let thread = SearchThread::new(main, shared, moves.clone(), Some(control));
             let mut search = MainSearch::new(thread, &root_moves, default_depth);
             let best = deepen(&mut search, &root_moves, report);

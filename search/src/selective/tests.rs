@@ -1,22 +1,22 @@
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
+use azimuth_chess::position::Position;
 use clap::ValueEnum;
 use cozy_chess::{Board, Move};
 use crossbeam_channel::unbounded;
 
-use super::score::{self, Score, to_value};
+use super::score::to_value;
 use super::{Part, Parts, Selective, SelectiveSettings};
 use crate::DefaultWeights;
 use crate::control::{Control, Limits, Signal, TimeLimit};
 use crate::inference::{Evaluator, Worker};
-use crate::planner::{Planner, Report, Resources};
-use crate::refusals::refusing_from;
-use crate::test_workers::{failing, local};
-use crate::value::{self, Value};
+use crate::planner::{Planner, Resources};
+use crate::test_support::{
+    DRAWS, assert_legal, fail_and_go_on, local, plain_score, refuse_in_turn, search, to_depth,
+    value_of_move,
+};
+use crate::value::Value;
 
 const FENS: [&str; 6] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -37,46 +37,13 @@ fn planner(worker: &Worker, parts: Parts, threads: usize) -> Result<Selective> {
     Selective::new(worker, settings, Resources { hash_mb: 4, threads })
 }
 
-fn search(planner: &mut Selective, root: &Position, limits: Limits) -> Result<Report> {
-    planner.search(root, &mut Control::without_signals(limits), &mut |_| ())
-}
-
-fn to_depth(depth: u32) -> Limits {
-    Limits { depth: Some(depth), ..Limits::default() }
-}
-
-/// Minimax over all moves to `depth` plies, then over all evasions of checks.
-fn minimax(
-    evaluator: &mut Evaluator,
-    board: &Board,
-    keys: &[u64],
-    ply: usize,
-    depth: u32,
-) -> Result<Score> {
-    if ply > 0 && value::is_drawn(board, ply as u32, keys) {
-        return Ok(score::DRAW);
-    }
-    let in_check = !board.checkers().is_empty();
-    if depth == 0 && !in_check {
-        return Ok(score::of_estimate(evaluator.value(board)?));
-    }
-    let keys = [keys, &[repetition_key(board)]].concat();
-    let mut best = if in_check { score::mated_in(ply) } else { -score::INFINITE };
-    for mv in legal_moves(board) {
-        let child = board_after(board, mv);
-        let value = -minimax(evaluator, &child, &keys, ply + 1, depth.saturating_sub(1))?;
-        best = best.max(value);
-    }
-    Ok(if best == -score::INFINITE { score::DRAW } else { best })
-}
-
 #[test]
 fn techniques_that_only_order_and_cut_change_no_score() -> Result<()> {
     let worker = worker()?;
     let mut evaluator = Evaluator::new(&worker, 4)?;
     for fen in FENS {
         let root = Position::from_fen(fen)?;
-        let expected = minimax(&mut evaluator, root.board(), &[], 0, 3)?;
+        let expected = plain_score(&mut evaluator, root.board(), &[], 0, 3, false)?;
         for parts in [&[][..], &[Part::History, Part::AspirationWindows]] {
             let mut planner = planner(&worker, Parts::only(parts), 1)?;
             let report = search(&mut planner, &root, to_depth(3))?;
@@ -126,19 +93,8 @@ fn mates_are_found_and_exact_whatever_is_left_out() -> Result<()> {
 #[test]
 fn draws_are_exact() -> Result<()> {
     let mut planner = planner(&worker()?, Parts::default(), 1)?;
-    for (fen, played, mv) in [
-        ("7k/8/5KQ1/8/8/8/8/8 w - - 0 1", "", "g6f7"),
-        ("7k/8/8/8/8/8/R7/K7 w - - 99 80", "", "a2b2"),
-        ("7k/8/8/8/8/8/1p6/K7 w - - 0 1", "", "a1b2"),
-        ("7k/8/8/8/8/8/Q7/K7 w - - 0 1", "a2b2 h8g8 b2a2 g8h8 a2b2 h8g8 b2a2", "g8h8"),
-    ] {
-        let mut root = Position::from_fen(fen)?;
-        for text in played.split_whitespace() {
-            root.play(root.parse_move(text)?);
-        }
-        let moves = vec![root.parse_move(mv)?];
-        let report = search(&mut planner, &root, Limits { search_moves: moves, ..to_depth(4) })?;
-        assert_eq!(report.value, Value::DRAW, "{fen} {mv}");
+    for draw in DRAWS {
+        assert_eq!(value_of_move(&mut planner, draw, 4)?, Value::DRAW, "{draw:?}");
     }
     Ok(())
 }
@@ -159,11 +115,7 @@ fn a_search_repeats_itself_and_its_lines_are_legal() -> Result<()> {
         let (first, second) = lines.split_at(lines.len() / 2);
         assert_eq!(first, second, "{fen}");
         for (_, _, pv, _) in first {
-            let mut position = root.clone();
-            for &mv in pv {
-                assert!(position.board().is_legal(mv), "{fen}: {mv}");
-                position.play(mv);
-            }
+            assert_legal(&root, pv);
             assert!(!pv.is_empty());
         }
     }
@@ -261,21 +213,9 @@ fn leaves_are_taken_where_quiescence_stands_pat() -> Result<()> {
 
 #[test]
 fn an_error_of_the_evaluator_ends_the_search_and_not_the_planner() -> Result<()> {
-    let left = Arc::<AtomicU64>::default();
     let root = Position::from_fen(FENS[1])?;
     for threads in [1, 2] {
-        for evaluations in [0, 1, 7, 100, 2000] {
-            let resources = Resources { hash_mb: 4, threads };
-            let settings = SelectiveSettings::default();
-            let mut planner = Selective::new(&failing(&left), settings, resources)?;
-            left.store(evaluations, SeqCst);
-            let error = search(&mut planner, &root, to_depth(8)).map(|_| ());
-            let error = error.expect_err("there were too few evaluations").to_string();
-            assert_eq!(error, "the evaluator failed", "{evaluations} evaluations");
-            left.store(u64::MAX, SeqCst);
-            let report = search(&mut planner, &root, to_depth(2))?;
-            assert!(report.pv.first().is_some_and(|&mv| root.board().is_legal(mv)));
-        }
+        fail_and_go_on(&root, 8, |worker| planner(worker, Parts::default(), threads))?;
     }
     Ok(())
 }
@@ -283,35 +223,11 @@ fn an_error_of_the_evaluator_ends_the_search_and_not_the_planner() -> Result<()>
 #[test]
 fn refused_memory_and_threads_cost_threads_and_not_the_search() -> Result<()> {
     let root = Position::from_fen(FENS[1])?;
-    let said = Arc::new(Mutex::new(Vec::<String>::new()));
-    let heard = said.clone();
-    let notice = move |text: &str| heard.lock().expect("no panics").push(text.to_owned());
-    let worker = Worker::on_cpu(DefaultWeights::Selective.weights()?, notice)?;
-    let (mut failures, mut fewer) = (0, 0);
-    for n in 1.. {
-        let (outcome, refused) = refusing_from(n, || -> Result<Report> {
-            let resources = Resources { hash_mb: 4, threads: 3 };
-            let mut planner = Selective::new(&worker, SelectiveSettings::default(), resources)?;
-            search(&mut planner, &root, to_depth(3))
-        });
-        let notices = std::mem::take(&mut *said.lock().expect("no panics"));
-        match outcome {
-            Err(error) => {
-                assert!(error.to_string().contains("memory"), "{error}");
-                failures += 1;
-            }
-            Ok(report) => {
-                assert!(report.pv.first().is_some_and(|&mv| root.board().is_legal(mv)));
-                assert_eq!(notices.is_empty(), !refused, "{notices:?}");
-                fewer += usize::from(refused);
-            }
-        }
-        if !refused {
-            break;
-        }
-    }
+    let found = refuse_in_turn(&root, |worker| {
+        search(&mut planner(worker, Parts::default(), 3)?, &root, to_depth(3))
+    })?;
     // Two tables and the first thread's seven blocks are required; the other threads' fourteen and
     // two threads are not.
-    assert_eq!((failures, fewer), (9, 16));
+    assert_eq!(found, (9, 16));
     Ok(())
 }

@@ -1,9 +1,227 @@
-//! The operations in f32 on the CPU, vectorised by the compiler for each instruction set.
+//! The operations in f32 on the CPU, vectorised by the compiler for each instruction set: attention,
+//! and, row by row, layer norm with the residual connection before it, token embedding with
+//! positional embedding, and GELU with the bias before it.
 
-mod add_norm;
 mod attention;
 mod product;
 
-pub use add_norm::{add_norm, add_norm_back, embed, gelu, gelu_back};
+use candle_core::{Device, Result, Tensor};
+use multiversion::multiversion;
+
+use super::numerics::normal;
+use super::operations::{AddNorm, AddNormBack, DropoutMask, LAYER_NORM_EPSILON};
+use crate::tensor_slices::with_values;
 pub use attention::{attention, attention_back};
-pub use product::{activated_sums, activated_sums_back};
+
+pub fn add_norm(
+    x: &Tensor,
+    branch: &Tensor,
+    parameters: &AddNorm,
+    mask: DropoutMask,
+) -> Result<Tensor> {
+    let AddNorm { bias, weight, shift } = parameters;
+    let mut out = vec![0.0; x.elem_count()];
+    with_values([x, branch, bias, weight, shift], |[x, branch, bias, weight, shift]| {
+        norm_rows(x, branch, &Residual { bias, weight }, shift, mask, &mut out);
+    })?;
+    Tensor::from_vec(out, x.shape(), &Device::Cpu)
+}
+
+pub fn add_norm_back(
+    x: &Tensor,
+    branch: &Tensor,
+    parameters: &AddNorm,
+    mask: DropoutMask,
+    gradient: &Tensor,
+) -> Result<AddNormBack> {
+    let AddNorm { bias, weight, shift } = parameters;
+    let width = weight.elem_count();
+    let mut slopes = Slopes {
+        x: vec![0.0; x.elem_count()],
+        branch: vec![0.0; x.elem_count()],
+        weight: vec![0.0; width],
+        shift: vec![0.0; width],
+    };
+    with_values([x, branch, bias, weight, gradient], |[x, branch, bias, weight, gradient]| {
+        norm_rows_back(x, branch, &Residual { bias, weight }, mask, gradient, &mut slopes);
+    })?;
+    let like =
+        |slopes: Vec<f32>, tensor: &Tensor| Tensor::from_vec(slopes, tensor.shape(), &Device::Cpu);
+    Ok(AddNormBack {
+        x: like(slopes.x, x)?,
+        branch: like(slopes.branch, branch)?,
+        weight: like(slopes.weight, weight)?,
+        shift: like(slopes.shift, shift)?,
+    })
+}
+
+/// Gradients of the inputs and parameters of a layer norm.
+struct Slopes {
+    x: Vec<f32>,
+    branch: Vec<f32>,
+    weight: Vec<f32>,
+    shift: Vec<f32>,
+}
+
+/// Parameters of a residual connection, the same for all rows.
+struct Residual<'a> {
+    bias: &'a [f32],
+    weight: &'a [f32],
+}
+
+impl Residual<'_> {
+    /// `x + mask(branch + bias)` of row number `row`, and its mean and 1 / standard deviation.
+    #[inline(always)]
+    fn sum(
+        &self,
+        row: usize,
+        x: &[f32],
+        branch: &[f32],
+        mask: DropoutMask,
+        sum: &mut [f32],
+    ) -> (f32, f32) {
+        for (sum, (branch, bias)) in sum.iter_mut().zip(branch.iter().zip(self.bias)) {
+            *sum = branch + bias;
+        }
+        drop_row(mask, row, sum);
+        sum.iter_mut().zip(x).for_each(|(sum, x)| *sum += x);
+        moments(sum)
+    }
+}
+
+/// Mean and 1 / standard deviation of a row.
+#[inline(always)]
+fn moments(row: &[f32]) -> (f32, f32) {
+    let mut lanes = [0.0; 16];
+    for chunk in row.chunks(16) {
+        lanes.iter_mut().zip(chunk).for_each(|(lane, x)| *lane += x);
+    }
+    let mean = lanes.iter().sum::<f32>() / row.len() as f32;
+    lanes.fill(0.0);
+    for chunk in row.chunks(16) {
+        lanes.iter_mut().zip(chunk).for_each(|(lane, x)| *lane += (x - mean) * (x - mean));
+    }
+    let variance = lanes.iter().sum::<f32>() / row.len() as f32;
+    (mean, 1.0 / (variance + LAYER_NORM_EPSILON).sqrt())
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+fn norm_rows(
+    x: &[f32],
+    branch: &[f32],
+    residual: &Residual<'_>,
+    shift: &[f32],
+    mask: DropoutMask,
+    out: &mut [f32],
+) {
+    let width = shift.len();
+    let rows = x.chunks_exact(width).zip(branch.chunks_exact(width));
+    for (index, ((x, branch), out)) in rows.zip(out.chunks_exact_mut(width)).enumerate() {
+        let (mean, scale) = residual.sum(index, x, branch, mask, out);
+        for (out, (weight, shift)) in out.iter_mut().zip(residual.weight.iter().zip(shift)) {
+            *out = (*out - mean) * scale * weight + shift;
+        }
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+fn norm_rows_back(
+    x: &[f32],
+    branch: &[f32],
+    residual: &Residual<'_>,
+    mask: DropoutMask,
+    gradient: &[f32],
+    slopes: &mut Slopes,
+) {
+    let width = residual.weight.len();
+    let mut normed = vec![0.0; width];
+    let inputs = x.chunks_exact(width).zip(branch.chunks_exact(width));
+    let outputs = slopes.x.chunks_exact_mut(width).zip(slopes.branch.chunks_exact_mut(width));
+    let rows = inputs.zip(gradient.chunks_exact(width)).zip(outputs);
+    for (index, (((x, branch), gradient), (dx, db))) in rows.enumerate() {
+        let (mean, scale) = residual.sum(index, x, branch, mask, &mut normed);
+        normed.iter_mut().for_each(|x| *x = (*x - mean) * scale);
+        let (mut sum, mut along) = (0.0, 0.0);
+        for column in 0..width {
+            slopes.weight[column] += gradient[column] * normed[column];
+            slopes.shift[column] += gradient[column];
+            dx[column] = gradient[column] * residual.weight[column];
+        }
+        for (slope, normed) in dx.iter().zip(&normed) {
+            sum += slope;
+            along += slope * normed;
+        }
+        let (sum, along) = (sum / width as f32, along / width as f32);
+        for (slope, normed) in dx.iter_mut().zip(&normed) {
+            *slope = scale * (*slope - sum - normed * along);
+        }
+        db.copy_from_slice(dx);
+        drop_row(mask, index, db);
+    }
+}
+
+pub fn embed(ids: &Tensor, table: &Tensor, positional: &Tensor) -> Result<Tensor> {
+    let (count, width) = (ids.elem_count(), table.dim(1)?);
+    let ids = ids.to_vec2::<u8>()?;
+    let mut rows = Vec::with_capacity(count * width);
+    with_values([table, positional], |[table, positional]| {
+        for ids in &ids {
+            for (&id, position) in ids.iter().zip(positional.chunks_exact(width)) {
+                let row = &table[usize::from(id) * width..][..width];
+                rows.extend(row.iter().zip(position).map(|(token, position)| token + position));
+            }
+        }
+    })?;
+    Tensor::from_vec(rows, (count, width), &Device::Cpu)
+}
+
+pub fn gelu(x: &Tensor, bias: &Tensor, mask: DropoutMask) -> Result<Tensor> {
+    let mut out = vec![0.0; x.elem_count()];
+    with_values([x, bias], |[x, bias]| gelu_rows(x, bias, mask, &mut out))?;
+    Tensor::from_vec(out, x.shape(), &Device::Cpu)
+}
+
+pub fn gelu_back(
+    x: &Tensor,
+    bias: &Tensor,
+    mask: DropoutMask,
+    gradient: &Tensor,
+) -> Result<Tensor> {
+    let mut slopes = gradient.flatten_all()?.to_vec1::<f32>()?;
+    with_values([x, bias], |[x, bias]| gelu_rows_back(x, bias, mask, &mut slopes))?;
+    Tensor::from_vec(slopes, x.shape(), &Device::Cpu)
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+fn gelu_rows(x: &[f32], bias: &[f32], mask: DropoutMask, out: &mut [f32]) {
+    let rows = x.chunks_exact(bias.len()).zip(out.chunks_exact_mut(bias.len()));
+    for (row, (x, out)) in rows.enumerate() {
+        for (out, (x, bias)) in out.iter_mut().zip(x.iter().zip(bias)) {
+            let x = x + bias;
+            *out = x * normal(x).0;
+        }
+        drop_row(mask, row, out);
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+fn gelu_rows_back(x: &[f32], bias: &[f32], mask: DropoutMask, slopes: &mut [f32]) {
+    let rows = x.chunks_exact(bias.len()).zip(slopes.chunks_exact_mut(bias.len()));
+    for (row, (x, slopes)) in rows.enumerate() {
+        for (slope, (x, bias)) in slopes.iter_mut().zip(x.iter().zip(bias)) {
+            let x = x + bias;
+            let (below, density) = normal(x);
+            *slope *= below + x * density;
+        }
+        drop_row(mask, row, slopes);
+    }
+}
+
+/// Drops values of row number `row` of a matrix.
+#[inline(always)]
+fn drop_row(mask: DropoutMask, row: usize, values: &mut [f32]) {
+    if !mask.is_none() {
+        let first = (row * values.len()) as u32;
+        values.iter_mut().zip(first..).for_each(|(value, place)| *value *= mask.factor(place));
+    }
+}

@@ -1,10 +1,5 @@
 //! Products of the small matrices of one attention head. They add in the order of the inner index,
-//! so the result does not depend on how the work is divided. Also the activated sums of bags.
-
-use candle_core::{Result, Tensor};
-
-use crate::embedding_bag::{self, Bags};
-use crate::tensor_slices::with_values;
+//! so the result does not depend on how the work is divided.
 
 /// Number of neighbouring columns that are summed in a register.
 pub const BLOCK: usize = 16;
@@ -126,33 +121,6 @@ fn add_tile<const R: usize, const B: usize>(
         let to = &mut sums.values[(row + index) * sums.row + column..][..B * BLOCK];
         to.copy_from_slice(tile.as_flattened());
     }
-}
-
-pub fn activated_sums(table: &Tensor, bias: &Tensor, bags: &Bags) -> Result<Tensor> {
-    let width = table.dim(1)?;
-    let mut sums = vec![0.0; bags.len() * width];
-    with_values([table, bias], |[table, bias]| {
-        embedding_bag::sum_rows(bags, table, bias, &mut sums)
-    })?;
-    embedding_bag::activate(&mut sums);
-    Tensor::from_vec(sums, (bags.len(), width), table.device())
-}
-
-pub fn activated_sums_back(
-    activations: &Tensor,
-    gradient: &Tensor,
-    bags: &Bags,
-    rows: usize,
-) -> Result<(Tensor, Tensor)> {
-    let (width, device) = (activations.dim(1)?, activations.device());
-    let (mut table, mut bias) = (vec![0.0; rows * width], vec![0.0; width]);
-    let mut gradients = gradient.flatten_all()?.to_vec1::<f32>()?;
-    with_values([activations], |[found]| {
-        embedding_bag::activation_gradients(found, &mut gradients)
-    })?;
-    embedding_bag::sum_columns(&gradients, &mut bias);
-    embedding_bag::add_to_rows(bags, &gradients, &mut table);
-    Ok((Tensor::from_vec(table, (rows, width), device)?, Tensor::from_vec(bias, width, device)?))
 }
 
 #[cfg(test)]

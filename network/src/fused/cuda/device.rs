@@ -8,7 +8,8 @@ use candle_core::cuda_backend::cudarc::driver::{
 use candle_core::{CudaDevice, CudaStorage, DType, Layout, Result, Storage, bail};
 use half::{bf16, f16};
 
-use super::launch::{Argument, Launch, MaskArgument};
+use super::launch::Launch;
+use crate::fused::operations::DropoutMask;
 
 mod ptx {
     #![allow(missing_docs, reason = "written by the build script")]
@@ -19,7 +20,7 @@ mod ptx {
 const SHARED: usize = 48 << 10;
 
 // SAFETY: plain numbers in C's layout, in the order of the kernels' declaration.
-unsafe impl DeviceRepr for MaskArgument {}
+unsafe impl DeviceRepr for DropoutMask {}
 
 pub fn max_shared_memory(device: &CudaDevice) -> Result<usize> {
     let most = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
@@ -38,14 +39,7 @@ pub fn launch(launch: &Launch<'_>, device: &CudaDevice) -> Result<()> {
         function.set_attribute(most, launch.shared as i32).w()?;
     }
     let stream = device.cuda_stream();
-    let tensors: Vec<_> = launch
-        .arguments
-        .iter()
-        .filter_map(|argument| match argument {
-            Argument::Tensor(tensor) => Some(tensor.storage_and_layout()),
-            _ => None,
-        })
-        .collect();
+    let tensors: Vec<_> = launch.tensors.iter().map(|tensor| tensor.storage_and_layout()).collect();
     let mut addresses = Vec::with_capacity(tensors.len());
     for (storage, layout) in &tensors {
         let Storage::Cuda(storage) = &**storage else {
@@ -53,17 +47,15 @@ pub fn launch(launch: &Launch<'_>, device: &CudaDevice) -> Result<()> {
         };
         addresses.push(address(storage, layout, &stream)?);
     }
-    let mut addresses = addresses.iter();
     let mut builder = function.builder();
-    for argument in &launch.arguments {
-        match argument {
-            Argument::Tensor(_) => {
-                let (address, _) = addresses.next().expect("one for each tensor");
-                builder.arg(address)
-            }
-            Argument::Int(number) => builder.arg(number),
-            Argument::Mask(mask) => builder.arg(mask),
-        };
+    for (address, _) in &addresses {
+        builder.arg(address);
+    }
+    for size in &launch.sizes {
+        builder.arg(size);
+    }
+    if let Some(mask) = &launch.mask {
+        builder.arg(mask);
     }
     let config = LaunchConfig {
         grid_dim: (launch.grid[0], launch.grid[1], 1),

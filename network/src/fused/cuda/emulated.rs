@@ -10,7 +10,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use candle_core::{CpuStorage, Result, Storage, bail};
 use libloading::Library;
 
-use super::launch::{Argument, Launch, MaskArgument};
+use super::launch::Launch;
 
 type Emulate =
     unsafe extern "C" fn(*const c_char, *const u32, u32, u32, bool, *mut *mut c_void) -> bool;
@@ -44,15 +44,12 @@ fn compile() -> Library {
 }
 
 pub fn launch(launch: &Launch<'_>) -> Result<()> {
-    let mut arguments = Vec::new();
-    for argument in &launch.arguments {
-        arguments.push(match argument {
-            Argument::Tensor(tensor) => Value::Address(address(tensor)?),
-            Argument::Int(number) => Value::Int(*number),
-            Argument::Mask(mask) => Value::Mask(*mask),
-        });
-    }
-    let mut places: Vec<*mut c_void> = arguments.iter_mut().map(Value::place).collect();
+    let addresses = launch.tensors.iter().map(|tensor| address(tensor));
+    let mut addresses = addresses.collect::<Result<Vec<_>>>()?;
+    let (mut sizes, mut mask) = (launch.sizes.clone(), launch.mask);
+    let mut places: Vec<*mut c_void> = addresses.iter_mut().map(place).collect();
+    places.extend(sizes.iter_mut().map(place));
+    places.extend(mask.iter_mut().map(place));
     let name = CString::new(launch.name.as_str()).map_err(candle_core::Error::wrap)?;
     let kernels = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
     // SAFETY: `Emulate` is the signature in `emulated.cpp`. The arguments are those of the named
@@ -69,20 +66,8 @@ pub fn launch(launch: &Launch<'_>) -> Result<()> {
     Ok(())
 }
 
-enum Value {
-    Address(*mut c_void),
-    Int(i32),
-    Mask(MaskArgument),
-}
-
-impl Value {
-    fn place(&mut self) -> *mut c_void {
-        match self {
-            Self::Address(address) => ptr::from_mut(address).cast(),
-            Self::Int(number) => ptr::from_mut(number).cast(),
-            Self::Mask(mask) => ptr::from_mut(mask).cast(),
-        }
-    }
+fn place<T>(argument: &mut T) -> *mut c_void {
+    ptr::from_mut(argument).cast()
 }
 
 fn address(tensor: &candle_core::Tensor) -> Result<*mut c_void> {

@@ -1,7 +1,5 @@
 //! A launch: a kernel, its grid and its arguments.
 
-use std::num::TryFromIntError;
-
 use candle_core::{DType, Result, Tensor, bail};
 
 use crate::fused::operations::DropoutMask;
@@ -11,7 +9,7 @@ pub(super) const VECTOR_WIDTH: usize = 8;
 /// Threads per block if independent of the shape.
 pub(super) const THREADS: usize = 128;
 
-/// A kernel, its grid and its arguments.
+/// A kernel, its grid and its arguments: tensors, then sizes, then a mask if it drops values.
 pub(super) struct Launch<'a> {
     pub(super) name: String,
     pub(super) dtype: DType,
@@ -19,47 +17,13 @@ pub(super) struct Launch<'a> {
     pub(super) block: u32,
     /// Bytes of shared memory.
     pub(super) shared: usize,
-    pub(super) arguments: Vec<Argument<'a>>,
+    /// Tensors that the kernel reads or writes. They are contiguous, and their first values are
+    /// aligned to [`VECTOR_WIDTH`] values.
+    pub(super) tensors: Vec<&'a Tensor>,
+    pub(super) sizes: Vec<i32>,
+    pub(super) mask: Option<DropoutMask>,
     /// Whether all sizes so far fit into an i32.
     fits: bool,
-}
-
-pub(super) enum Argument<'a> {
-    /// A tensor that the kernel reads or writes. It is contiguous, and its first value is aligned
-    /// to [`VECTOR_WIDTH`] values.
-    Tensor(&'a Tensor),
-    Int(i32),
-    Mask(MaskArgument),
-}
-
-/// `Mask` of `common.cuh`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub(super) struct MaskArgument {
-    pub(super) threshold: u32,
-    pub(super) scale: f32,
-    pub(super) seeds: [u32; 2],
-}
-
-impl From<DropoutMask> for Argument<'_> {
-    fn from(mask: DropoutMask) -> Self {
-        let DropoutMask { threshold, scale, seeds } = mask;
-        Self::Mask(MaskArgument { threshold, scale, seeds })
-    }
-}
-
-impl TryFrom<usize> for Argument<'_> {
-    type Error = TryFromIntError;
-
-    fn try_from(number: usize) -> std::result::Result<Self, TryFromIntError> {
-        i32::try_from(number).map(Self::Int)
-    }
-}
-
-impl<'a> From<&'a Tensor> for Argument<'a> {
-    fn from(tensor: &'a Tensor) -> Self {
-        Self::Tensor(tensor)
-    }
 }
 
 impl<'a> Launch<'a> {
@@ -70,9 +34,17 @@ impl<'a> Launch<'a> {
             DType::BF16 => "bf16",
             other => bail!("{operation}: no kernel for {other:?}"),
         };
-        let name = format!("{operation}_{precision}");
-        let (grid, block) = ([1, 1], THREADS as u32);
-        Ok(Self { name, dtype, grid, block, shared: 0, arguments: Vec::new(), fits: true })
+        Ok(Self {
+            name: format!("{operation}_{precision}"),
+            dtype,
+            grid: [1, 1],
+            block: THREADS as u32,
+            shared: 0,
+            tensors: Vec::new(),
+            sizes: Vec::new(),
+            mask: None,
+            fits: true,
+        })
     }
 
     pub(super) fn grid(mut self, x: usize, y: usize) -> Self {
@@ -91,11 +63,21 @@ impl<'a> Launch<'a> {
         self
     }
 
-    pub(super) fn with(mut self, argument: impl TryInto<Argument<'a>>) -> Self {
-        match argument.try_into() {
-            Ok(argument) => self.arguments.push(argument),
-            Err(_) => self.fits = false,
+    pub(super) fn tensors(mut self, tensors: &[&'a Tensor]) -> Self {
+        self.tensors.extend(tensors);
+        self
+    }
+
+    pub(super) fn sizes(mut self, sizes: &[usize]) -> Self {
+        for &size in sizes {
+            let size = self.size(size) as i32;
+            self.sizes.push(size);
         }
+        self
+    }
+
+    pub(super) fn mask(mut self, mask: DropoutMask) -> Self {
+        self.mask = Some(mask);
         self
     }
 
@@ -127,11 +109,11 @@ mod tests {
     fn sizes_that_a_kernel_does_not_take_are_refused() -> Result<()> {
         let most = i32::MAX as usize;
         let launch = || Launch::new("gelu", DType::F32);
-        launch()?.grid(most, 1).block(THREADS).shared(most).with(most).check()?;
+        launch()?.grid(most, 1).block(THREADS).shared(most).sizes(&[most]).check()?;
         for launch in [
-            launch()?.with(most + 1),
+            launch()?.sizes(&[most + 1]),
             // Truncated to 32 bits, it would be 1.
-            launch()?.with((1 << 32) + 1),
+            launch()?.sizes(&[(1 << 32) + 1]),
             launch()?.grid(1, (1 << 32) + 1),
             launch()?.block(1 << 32),
             launch()?.shared(1 << 32),

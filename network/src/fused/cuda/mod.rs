@@ -119,8 +119,8 @@ pub fn attention(
     let [packed, bias] = aligned([packed, bias])?;
     let mixed = empty((shape.batch, shape.length, heads * shape.head), &packed)?;
     let launch = shape.launch("attention", packed.dtype(), shape.shared())?;
-    let launch = launch.with(&packed).with(&bias).with(&mixed);
-    let launch = launch.with(shape.length).with(heads).with(shape.head).with(mask);
+    let launch = launch.tensors(&[&packed, &bias, &mixed]);
+    let launch = launch.sizes(&[shape.length, heads, shape.head]).mask(mask);
     launch.run(packed.device())?;
     Ok(mixed)
 }
@@ -136,8 +136,8 @@ pub fn attention_back(
     let [packed, bias, gradient] = aligned([packed, bias, gradient])?;
     let slopes = empty(packed.shape(), &packed)?;
     let launch = shape.launch("attention_back", packed.dtype(), shape.shared_back())?;
-    let launch = launch.with(&packed).with(&bias).with(&gradient).with(&slopes);
-    let launch = launch.with(shape.length).with(heads).with(shape.head).with(mask);
+    let launch = launch.tensors(&[&packed, &bias, &gradient, &slopes]);
+    let launch = launch.sizes(&[shape.length, heads, shape.head]).mask(mask);
     launch.run(packed.device())?;
     Ok(slopes)
 }
@@ -152,8 +152,8 @@ pub fn embed(ids: &Tensor, table: &Tensor, positional: &Tensor) -> Result<Tensor
     let [ids, table, positional] = aligned([ids, table, positional])?;
     let out = empty((batch * length, width), &table)?;
     let (fours, launch) = elementwise("embed", &out)?;
-    let launch = launch.with(&ids).with(&table).with(&positional).with(&out);
-    launch.with(fours).with(length).with(width).run(table.device())?;
+    let launch = launch.tensors(&[&ids, &table, &positional, &out]);
+    launch.sizes(&[fours, length, width]).run(table.device())?;
     Ok(out)
 }
 
@@ -161,8 +161,8 @@ pub fn gelu(x: &Tensor, bias: &Tensor, mask: DropoutMask) -> Result<Tensor> {
     let [x, bias] = aligned([x, bias])?;
     let out = empty(x.shape(), &x)?;
     let (fours, launch) = elementwise("gelu", &x)?;
-    let launch = launch.with(&x).with(&bias).with(&out);
-    launch.with(fours).with(bias.elem_count()).with(mask).run(x.device())?;
+    let launch = launch.tensors(&[&x, &bias, &out]);
+    launch.sizes(&[fours, bias.elem_count()]).mask(mask).run(x.device())?;
     Ok(out)
 }
 
@@ -175,8 +175,8 @@ pub fn gelu_back(
     let [x, bias, gradient] = aligned([x, bias, gradient])?;
     let slopes = empty(x.shape(), &x)?;
     let (fours, launch) = elementwise("gelu_back", &x)?;
-    let launch = launch.with(&x).with(&bias).with(&gradient).with(&slopes);
-    launch.with(fours).with(bias.elem_count()).with(mask).run(x.device())?;
+    let launch = launch.tensors(&[&x, &bias, &gradient, &slopes]);
+    launch.sizes(&[fours, bias.elem_count()]).mask(mask).run(x.device())?;
     Ok(slopes)
 }
 
@@ -215,8 +215,8 @@ pub fn add_norm(
     let [x, branch, bias, weight, shift] = aligned([x, branch, bias, weight, shift])?;
     let out = empty(x.shape(), &x)?;
     let launch = norm("add_norm", &x)?.grid(rows.div_ceil(THREADS / WARP), 1);
-    let launch = launch.with(&x).with(&branch).with(&bias).with(&weight).with(&shift).with(&out);
-    launch.with(rows).with(width).with(mask).run(x.device())?;
+    let launch = launch.tensors(&[&x, &branch, &bias, &weight, &shift, &out]);
+    launch.sizes(&[rows, width]).mask(mask).run(x.device())?;
     Ok(out)
 }
 
@@ -238,9 +238,9 @@ pub fn add_norm_back(
     // SAFETY: the kernel writes every value.
     let parts = unsafe { Tensor::empty(parts, DType::F32, x.device())? };
     let launch = norm("add_norm_back", &x)?.grid(blocks, 1);
-    let launch = launch.with(&x).with(&branch).with(&bias).with(&weight).with(&gradient);
-    let launch = launch.with(&x_slopes).with(&branch_slopes).with(&parts);
-    launch.with(rows).with(width).with(mask).run(x.device())?;
+    let launch = launch.tensors(&[&x, &branch, &bias, &weight, &gradient]);
+    let launch = launch.tensors(&[&x_slopes, &branch_slopes, &parts]);
+    launch.sizes(&[rows, width]).mask(mask).run(x.device())?;
     let sums = column_sums(&parts)?.to_dtype(x.dtype())?;
     Ok(AddNormBack {
         x: x_slopes,
@@ -266,8 +266,9 @@ pub fn activated_sums(table: &Tensor, bias: &Tensor, bags: &Bags) -> Result<Tens
     let [table, bias] = aligned([table, bias])?;
     let out = empty((bags.len(), width), &table)?;
     let [rows, ends] = bags.on_device(table.device())?;
-    let launch = per_bag("activated_sums", bags, width)?.with(&table).with(&bias);
-    launch.with(&rows).with(&ends).with(&out).with(width).run(table.device())?;
+    let launch = per_bag("activated_sums", bags, width)?;
+    let launch = launch.tensors(&[&table, &bias, &rows, &ends, &out]);
+    launch.sizes(&[width]).run(table.device())?;
     Ok(out)
 }
 
@@ -283,8 +284,8 @@ pub fn activated_sums_back(
     let bias = Tensor::zeros(width, DType::F32, activations.device())?;
     let [in_bags, ends] = bags.on_device(activations.device())?;
     let launch = per_bag("activated_sums_back", bags, width)?;
-    let launch = launch.with(&activations).with(&gradient).with(&in_bags).with(&ends);
-    launch.with(&table).with(&bias).with(width).run(activations.device())?;
+    let launch = launch.tensors(&[&activations, &gradient, &in_bags, &ends, &table, &bias]);
+    launch.sizes(&[width]).run(activations.device())?;
     Ok((table, bias))
 }
 

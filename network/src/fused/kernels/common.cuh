@@ -30,7 +30,7 @@ template <typename T, int N> struct alignas(N * sizeof(T)) Pack {
 };
 template <typename T> using Four = Pack<T, 4>;
 
-// Dropout as in dropout_mask.rs: the same bits from the same seeds and indices.
+// Dropout as in operations.rs: the same bits from the same seeds and indices.
 struct Mask {
     unsigned threshold;
     float scale;
@@ -50,12 +50,6 @@ struct Mask {
 
 __device__ inline float warp_sum(float x) {
     for (int apart = WARP / 2; apart > 0; apart /= 2) x += __shfl_xor_sync(ALL_LANES, x, apart);
-    return x;
-}
-
-__device__ inline float warp_max(float x) {
-    for (int apart = WARP / 2; apart > 0; apart /= 2)
-        x = fmaxf(x, __shfl_xor_sync(ALL_LANES, x, apart));
     return x;
 }
 

@@ -264,7 +264,7 @@ mod tests {
         for name in [
             "piece-square",
             "exchange-states-16+king-buckets-4+threats",
-            "piece-square+king-buckets-4+attackers",
+            "piece-square+king-buckets-10+attackers",
         ] {
             let set: FeatureSet = name.parse().expect("a set");
             for fen in BENCH_POSITIONS {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use anyhow::{Result, anyhow, ensure};
-use cozy_chess::{Piece, Square};
+use cozy_chess::{File, Piece, Rank, Square};
 use serde::{Deserialize, Serialize};
 
 use super::states::{THREAT_PAIRS, THREAT_STEPS};
@@ -61,7 +61,52 @@ pub enum KingView {
     Mirror,
     /// As `Mirror`, and every piece has separate rows for each of four king zones: first rank on
     /// the files a and b, first rank on c and d, second rank, elsewhere.
-    Buckets,
+    FourBuckets,
+    /// As `Mirror`, with ten king zones: the squares a1, b1, c1 and d1, the files a and b and the
+    /// files c and d of the second rank and of the third, fourth rank, elsewhere.
+    TenBuckets,
+}
+
+impl KingView {
+    fn buckets(self) -> usize {
+        match self {
+            Self::None | Self::Mirror => 1,
+            Self::FourBuckets => 4,
+            Self::TenBuckets => 10,
+        }
+    }
+
+    /// The bucket of a king on `square`, given as for White with the king on the files a to d.
+    pub(super) fn bucket(self, square: Square) -> usize {
+        let central = usize::from(square.file() > File::B);
+        match (self, square.rank()) {
+            (Self::None | Self::Mirror, _) => 0,
+            (Self::FourBuckets, Rank::First) => central,
+            (Self::FourBuckets, Rank::Second) => 2,
+            (Self::FourBuckets, _) => 3,
+            (Self::TenBuckets, Rank::First) => square.file() as usize,
+            (Self::TenBuckets, Rank::Second) => 4 + central,
+            (Self::TenBuckets, Rank::Third) => 6 + central,
+            (Self::TenBuckets, Rank::Fourth) => 8,
+            (Self::TenBuckets, _) => 9,
+        }
+    }
+
+    /// Whether each bucket of this view lies within one of `coarser`.
+    pub fn refines(self, coarser: Self) -> bool {
+        match self {
+            Self::None | Self::Mirror => false,
+            Self::FourBuckets => coarser == Self::Mirror,
+            Self::TenBuckets => matches!(coarser, Self::Mirror | Self::FourBuckets),
+        }
+    }
+
+    /// The bucket of a `coarser` view that contains `bucket`.
+    fn bucket_in(self, bucket: usize, coarser: Self) -> usize {
+        let mut squares = Square::ALL.into_iter().filter(|square| square.file() <= File::D);
+        let square = squares.find(|&square| self.bucket(square) == bucket);
+        square.map_or(0, |square| coarser.bucket(square))
+    }
 }
 
 const STATES: [(States, &str); 3] = [
@@ -70,10 +115,11 @@ const STATES: [(States, &str); 3] = [
     (States::Exchange, "exchange-states-16"),
 ];
 
-const KINGS: [(KingView, &str); 3] = [
+const KINGS: [(KingView, &str); 4] = [
     (KingView::None, ""),
     (KingView::Mirror, "king-mirror"),
-    (KingView::Buckets, "king-buckets-4"),
+    (KingView::FourBuckets, "king-buckets-4"),
+    (KingView::TenBuckets, "king-buckets-10"),
 ];
 
 const THREATS_NAME: &str = "threats";
@@ -94,7 +140,7 @@ impl FeatureSet {
     /// Number of rows for one piece on one square.
     #[inline]
     pub fn variants(self) -> usize {
-        self.buckets() * self.states()
+        self.king.buckets() * self.states()
     }
 
     #[inline]
@@ -103,14 +149,6 @@ impl FeatureSet {
             States::PieceSquare => 1,
             States::Attack => 8,
             States::Exchange => 16,
-        }
-    }
-
-    #[inline]
-    fn buckets(self) -> usize {
-        match self.king {
-            KingView::None | KingView::Mirror => 1,
-            KingView::Buckets => 4,
         }
     }
 
@@ -170,12 +208,14 @@ impl FeatureSet {
         (row < self.first_threat()).then_some(row % PIECE_SQUARES)
     }
 
-    /// The row of the same feature in the set with `king-mirror` in place of `king-buckets-4`.
-    pub fn row_without_buckets(self, row: usize) -> usize {
-        let bucket = self.states() * PIECE_SQUARES;
+    /// The row of the same feature in the set with `king` as the king's view, which must be
+    /// coarser.
+    pub fn row_with(self, king: KingView, row: usize) -> usize {
+        let set = Self { king, ..self };
+        let zone = self.states() * PIECE_SQUARES;
         match row.checked_sub(self.first_threat()) {
-            None => row % bucket,
-            Some(other) => bucket + other,
+            None => self.king.bucket_in(row / zone, king) * zone + row % zone,
+            Some(other) => set.first_threat() + other,
         }
     }
 
@@ -196,7 +236,7 @@ impl FeatureSet {
     }
 
     fn shared_states(self) -> usize {
-        if self.buckets() > 1 { self.states() } else { 0 }
+        if self.king.buckets() > 1 { self.states() } else { 0 }
     }
 }
 
@@ -229,7 +269,8 @@ impl FromStr for FeatureSet {
         let unknown = |part: &str| {
             anyhow!(
                 "features '{name}': '{part}' is none of piece-square, attack-states-8, \
-                 exchange-states-16, and after a '+' king-mirror, king-buckets-4, threats, attackers"
+                 exchange-states-16, and after a '+' king-mirror, king-buckets-4, king-buckets-10, \
+                 threats, attackers"
             )
         };
         let known = STATES.iter().find(|known| known.1 == states).ok_or_else(|| unknown(states))?;
@@ -277,7 +318,7 @@ mod tests {
             "attack-states-8",
             "exchange-states-16+king-mirror+threats",
             "attack-states-8+king-buckets-4",
-            "piece-square+king-buckets-4+attackers",
+            "piece-square+king-buckets-10+attackers",
         ] {
             assert_eq!(name.parse::<FeatureSet>()?.to_string(), name);
         }

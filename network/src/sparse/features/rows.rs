@@ -2,7 +2,7 @@
 
 use azimuth_chess::placement::{Placement, piece_attacks};
 use azimuth_chess::see::StaticExchange;
-use cozy_chess::{BitBoard, Color, File, Piece, Rank, Square};
+use cozy_chess::{BitBoard, Color, File, Piece, Square};
 
 use super::feature_set::{FeatureSet, KingView, PIECE_SQUARES, States};
 use super::states::{Attacks, ExchangeStates, Threats, attack_state};
@@ -116,15 +116,9 @@ impl View {
         let ranks = if color == Color::White { 0 } else { 56 };
         let king = placement.king(color);
         let files = if set.king != KingView::None && king.file() > File::D { 7 } else { 0 };
-        let bucket = match (set.king, king.rank().relative_to(color)) {
-            (KingView::None | KingView::Mirror, _) => 0,
-            (KingView::Buckets, Rank::First) => {
-                usize::from((File::C..=File::F).contains(&king.file()))
-            }
-            (KingView::Buckets, Rank::Second) => 2,
-            (KingView::Buckets, _) => 3,
-        };
-        Self { color, flip: ranks ^ files, first_piece: set.first_piece(bucket) }
+        let flip = ranks ^ files;
+        let bucket = set.king.bucket(Square::index(king as usize ^ flip));
+        Self { color, flip, first_piece: set.first_piece(bucket) }
     }
 
     /// The row of a `piece` of `color` in state 0 on square 0 of this view. A state adds

@@ -263,26 +263,19 @@ fn requests_of_other_searches_are_waited_for() -> Result<()> {
     let weights = Arc::new(DefaultWeights::Beam.weights()?);
     let events = Arc::<Mutex<Vec<Event>>>::default();
     let encoder = crate::encoder::build(&weights, &Device::Cpu, DType::F32)?;
-    let remote = Remote {
-        encoder,
-        failure: Failure::Nothing,
-        events: events.clone(),
-        batches: 0,
-        gate: None,
-    };
+    let failure = Failure::Nothing;
+    let remote = Remote { encoder, failure, events: events.clone(), batches: 0, gate: None };
     let (requests, waiting) = bounded(QUEUE_LENGTH);
-    let clients = Arc::new(());
-    let model = Model::with_encoder(Box::new(remote), Arc::new(Space::of(&weights)))?;
+    let model = Model::with_encoder(Box::new(remote), &weights)?;
     let (space, attributes) = (model.space().clone(), model.attributes());
-    let notice: Notice = Arc::new(|_| ());
-    let log = Arc::new(BatchLog::new());
-    let batcher = Batcher::new(model, None, notice, log, Arc::downgrade(&clients));
+    let (log, counted) = (Arc::new(BatchLog::new()), Arc::new(()));
+    let batcher =
+        Batcher::new(model, None, Arc::new(|_| ()), log.clone(), Arc::downgrade(&counted));
     // Longer than the test may take: the wait ends because both searches have sent a request.
     let batcher = batcher.with_max_wait(Duration::from_secs(3600));
-    let mut clients = [(); 2].map(|()| {
-        let route = Route::Thread { requests: requests.clone(), _clients: clients.clone() };
-        ModelClient::new(route, space.clone(), attributes)
-    });
+    let route = Route::Thread(InferenceThread { requests, log, _clients: counted });
+    let client = ModelClient::new(route, space, attributes);
+    let mut clients = [client.another(), client.another()];
     let thread = thread::spawn(move || batcher.run(&waiting));
     let first = send(&mut clients[0], inputs(&weights, 0, 3))?;
     thread::sleep(Duration::from_millis(20));
@@ -290,7 +283,7 @@ fn requests_of_other_searches_are_waited_for() -> Result<()> {
     assert_eq!(first.wait()?.numbers?.len(), 3);
     assert_eq!(second.wait()?.numbers?.len(), 4);
     assert_eq!(events.lock().expect("no panics")[0], Event::Begin(16));
-    drop((clients, requests));
+    drop((clients, client));
     thread.join().expect("no panics");
     Ok(())
 }
@@ -311,7 +304,8 @@ fn waiting_to_send_counts_as_waiting() -> Result<()> {
         request.respond(Ok(vec![0.0; count]));
         Ok(())
     });
-    let route = Route::Thread { requests, _clients: Arc::new(()) };
+    let log = Arc::new(BatchLog::new());
+    let route = Route::Thread(InferenceThread { requests, log, _clients: Arc::new(()) });
     let mut client = ModelClient::new(route, model.space().clone(), model.attributes());
     begin.send(())?;
     client.evaluate(&Board::startpos())?;

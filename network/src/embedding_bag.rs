@@ -5,19 +5,16 @@
 //! compiler for each instruction set. The gradient of the table is dense, or a [`RowGradients`]
 //! with only the rows in bags. On a device it is [`DeviceSums`].
 
-mod device_sums;
-
 #[cfg(any(feature = "cuda", test))]
 use std::sync::OnceLock;
 use std::sync::{Arc, Mutex, PoisonError};
 
-#[cfg(any(feature = "cuda", test))]
-use candle_core::Device;
-use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Tensor};
+use candle_core::{CpuStorage, CustomOp2, Device, Layout, Result, Shape, Tensor, bail};
 use multiversion::multiversion;
 
+#[cfg(feature = "cuda")]
+use crate::fused::cuda;
 use crate::tensor_slices::{values, with_values};
-pub use device_sums::DeviceSums;
 
 /// Sums of `bias` (H) and the rows of `table` (rows x H) in each of the `bags`: bags x H. The
 /// gradient of the table is dense, as candle's optimisers expect.
@@ -166,9 +163,69 @@ impl CustomOp2 for EmbeddingBag {
     }
 }
 
+/// The activations of a batch's sums, as dense tensors. candle cannot differentiate them;
+/// [`Self::backward`] does.
+pub struct DeviceSums {
+    bags: Bags,
+    activations: Tensor,
+}
+
+impl DeviceSums {
+    /// Sums the rows of `table` (rows x H) in each bag plus `bias` (H). Fails if the device has no
+    /// kernel for the table.
+    pub fn new(bags: Bags, table: &Tensor, bias: &Tensor) -> Result<Self> {
+        let width = table.dim(1)?;
+        let activations = match table.device() {
+            #[cfg(feature = "cuda")]
+            Device::Cuda(_) if cuda::takes_sums(table)? => {
+                cuda::activated_sums(table, bias, &bags)?
+            }
+            Device::Cpu => {
+                let mut sums = vec![0.0; bags.len() * width];
+                with_values([table, bias], |[table, bias]| {
+                    sum_rows(&bags, table, bias, &mut sums);
+                })?;
+                activate(&mut sums);
+                Tensor::from_vec(sums, (bags.len(), width), &Device::Cpu)?
+            }
+            _ => bail!(
+                "feature sums of {:?} {}: no kernel for them",
+                table.shape(),
+                table.dtype().as_str()
+            ),
+        };
+        Ok(Self { bags, activations })
+    }
+
+    /// `clamp(x, 0, 1)²` of the sums: bags x H.
+    pub fn activations(&self) -> &Tensor {
+        &self.activations
+    }
+
+    /// Gradients of the table, which has `rows` rows, and of the bias, given the gradient of the
+    /// activations. On CUDA many threads add to the same sums, so their last digits differ from run
+    /// to run.
+    pub fn backward(&self, gradient: &Tensor, rows: usize) -> Result<(Tensor, Tensor)> {
+        let Self { bags, activations } = self;
+        let gradient = gradient.reshape(activations.shape())?;
+        #[cfg(feature = "cuda")]
+        if activations.device().is_cuda() {
+            return cuda::activated_sums_back(activations, &gradient, bags, rows);
+        }
+        let width = activations.dim(1)?;
+        let (mut table, mut bias) = (vec![0.0; rows * width], vec![0.0; width]);
+        let mut gradients = gradient.flatten_all()?.to_vec1::<f32>()?;
+        with_values([activations], |[found]| activation_gradients(found, &mut gradients))?;
+        sum_columns(&gradients, &mut bias);
+        add_to_rows(bags, &gradients, &mut table);
+        let table = Tensor::from_vec(table, (rows, width), &Device::Cpu)?;
+        Ok((table, Tensor::from_vec(bias, width, &Device::Cpu)?))
+    }
+}
+
 /// Sums `bias` (H) and the rows of `table` (rows x H) in each bag: bags x H.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-pub(crate) fn sum_rows(bags: &Bags, table: &[f32], bias: &[f32], sums: &mut [f32]) {
+fn sum_rows(bags: &Bags, table: &[f32], bias: &[f32], sums: &mut [f32]) {
     let width = bias.len();
     for (bag, sum) in bags.iter().zip(sums.chunks_exact_mut(width)) {
         sum.copy_from_slice(bias);
@@ -181,7 +238,7 @@ pub(crate) fn sum_rows(bags: &Bags, table: &[f32], bias: &[f32], sums: &mut [f32
 
 /// Adds the gradient of each bag's sum (bags x H) to those of its rows (rows x H).
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-pub(crate) fn add_to_rows(bags: &Bags, gradients: &[f32], table: &mut [f32]) {
+fn add_to_rows(bags: &Bags, gradients: &[f32], table: &mut [f32]) {
     let width = gradients.len() / bags.len().max(1);
     for (bag, gradient) in bags.iter().zip(gradients.chunks_exact(width.max(1))) {
         for &row in bag {
@@ -193,7 +250,7 @@ pub(crate) fn add_to_rows(bags: &Bags, gradients: &[f32], table: &mut [f32]) {
 
 /// Adds the rows of a matrix to `sums`, the gradient of the bias.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-pub(crate) fn sum_columns(rows: &[f32], sums: &mut [f32]) {
+fn sum_columns(rows: &[f32], sums: &mut [f32]) {
     for row in rows.chunks_exact(sums.len()) {
         sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
     }
@@ -201,14 +258,14 @@ pub(crate) fn sum_columns(rows: &[f32], sums: &mut [f32]) {
 
 /// `clamp(x, 0, 1)²`.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-pub(crate) fn activate(sums: &mut [f32]) {
+fn activate(sums: &mut [f32]) {
     sums.iter_mut().for_each(|x| *x = x.clamp(0.0, 1.0).powi(2));
 }
 
 /// Converts the gradient of activations to that of the sums: `d clamp(x, 0, 1)² / dx` is `2x`
 /// inside the interval and 0 outside, and inside x is the square root of the activation.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-pub(crate) fn activation_gradients(activations: &[f32], gradients: &mut [f32]) {
+fn activation_gradients(activations: &[f32], gradients: &mut [f32]) {
     for (gradient, &activation) in gradients.iter_mut().zip(activations) {
         *gradient *= if activation < 1.0 { 2.0 * activation.sqrt() } else { 0.0 };
     }
@@ -291,8 +348,8 @@ impl RowGradients {
 
 #[cfg(test)]
 mod tests {
+    use candle_core::Var;
     use candle_core::backprop::GradStore;
-    use candle_core::{Device, Var};
 
     use super::*;
 

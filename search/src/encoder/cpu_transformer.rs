@@ -8,7 +8,7 @@ use azimuth_network::transformer::{Transformer, TransformerConfig, token_ids};
 use azimuth_network::{InputKind, Inputs, Perspective};
 use candle_core::{DType, Device};
 
-use crate::encoder::{Attributes, EncodeError, Encoder, Scores};
+use super::{Attributes, EncodeError, Encoder, Scores};
 
 /// A transformer on the CPU.
 #[derive(Clone)]

@@ -22,8 +22,8 @@ use candle_core::{
     CudaDevice, CudaStorage, DType, Device, Error, Result as CandleResult, Storage, Tensor, bail,
 };
 
-use super::cpu_encoder::tokens_of;
-use crate::encoder::{Attributes, EncodeError, Encoder, PendingScores, Scores, without_backtrace};
+use super::cpu_transformer::tokens_of;
+use super::{Attributes, EncodeError, Encoder, PendingScores, Scores, without_backtrace};
 
 /// A transformer on a GPU.
 pub struct GpuTransformer {
