@@ -82,11 +82,11 @@ fn grown(weights: &Weights, architecture: &Architecture) -> Result<Parameters> {
     let (Architecture::Sparse(own), Architecture::Sparse(to)) = (own, architecture) else {
         anyhow::bail!("its encoder is {own}, not {architecture}");
     };
-    let is_mirrored = own.features.king == KingView::Mirror;
-    let gets_buckets = is_mirrored && to.features.king == KingView::Buckets;
+    let king = own.features.king;
+    let gets_buckets = to.features.king.refines(king);
     let mut reachable = own.clone();
     if gets_buckets {
-        reachable.features.king = KingView::Buckets;
+        reachable.features.king = to.features.king;
     }
     let gets_attackers = to.features.attackers && !own.features.attackers;
     reachable.features.attackers |= gets_attackers;
@@ -95,14 +95,21 @@ fn grown(weights: &Weights, architecture: &Architecture) -> Result<Parameters> {
         reachable == *to,
         "its encoder has other sizes: give {}, or a larger --accumulator, or attackers{}",
         options(own),
-        if is_mirrored { ", or king-buckets-4 in place of king-mirror" } else { "" }
+        if KingView::TenBuckets.refines(king) { ", or more king buckets" } else { "" }
     );
     let mut parameters = weights.parameters.clone();
     if gets_attackers {
-        parameters = with_attackers(&parameters, own)?;
+        // The rows of attackers start at zero.
+        let rows = FeatureSet { attackers: true, ..own.features }.rows() - own.features.rows();
+        let table = parameters.get(TABLE)?.pad_with_zeros(0, 0, rows)?;
+        parameters = with_table(&parameters, table);
     }
     if gets_buckets {
-        parameters = bucketed(&parameters, to)?;
+        // The rows of every king bucket start as copies of those of the bucket that contains it.
+        let rows = (0..to.features.rows()).map(|row| to.features.row_with(king, row) as u32);
+        let rows = Tensor::from_iter(rows, &Device::Cpu)?;
+        let table = parameters.get(TABLE)?.index_select(&rows, 0)?;
+        parameters = with_table(&parameters, table);
     }
     if to.accumulator > own.accumulator {
         parameters = widened(&parameters, own.accumulator, to.accumulator)?;
@@ -110,27 +117,10 @@ fn grown(weights: &Weights, architecture: &Architecture) -> Result<Parameters> {
     Ok(parameters)
 }
 
-/// The rows of attackers start at zero.
-fn with_attackers(parameters: &Parameters, own: &SparseConfig) -> Result<Parameters> {
-    let rows = FeatureSet { attackers: true, ..own.features }.rows() - own.features.rows();
-    let tensors = parameters.iter().map(|(name, tensor)| {
-        let none = || Tensor::zeros((rows, own.accumulator), tensor.dtype(), &Device::Cpu);
-        let is_table = name == TABLE;
-        let tensor = if is_table { Tensor::cat(&[tensor, &none()?], 0)? } else { tensor.clone() };
-        Ok((name.clone(), tensor))
-    });
-    Ok(Parameters::new(tensors.collect::<Result<Vec<_>>>()?))
-}
-
-/// The rows of every king bucket start as copies of those without buckets.
-fn bucketed(parameters: &Parameters, to: &SparseConfig) -> Result<Parameters> {
-    let rows = (0..to.features.rows()).map(|row| to.features.row_without_buckets(row) as u32);
-    let rows = Tensor::from_iter(rows, &Device::Cpu)?;
-    let tensors = parameters.iter().map(|(name, tensor)| {
-        let tensor = if name == TABLE { tensor.index_select(&rows, 0)? } else { tensor.clone() };
-        Ok((name.clone(), tensor))
-    });
-    Ok(Parameters::new(tensors.collect::<Result<Vec<_>>>()?))
+fn with_table(parameters: &Parameters, table: Tensor) -> Parameters {
+    let others = parameters.iter().filter(|(name, _)| *name != TABLE);
+    let others = others.map(|(name, tensor)| (name.clone(), tensor.clone()));
+    Parameters::new(others.chain([(TABLE.to_owned(), table)]))
 }
 
 /// Widens the feature sums from `own` units to `width` (Net2WiderNet, Chen et al. 2015,
@@ -251,11 +241,14 @@ mod tests {
 
     #[test]
     fn what_may_change_begins_with_the_same_embeddings() -> Result<()> {
-        for (states, more, accumulator) in
-            [("exchange-states-16", "", 128), ("attack-states-8", "+attackers", 384)]
-        {
-            let own = sizes(&format!("{states}+king-mirror+threats"))?;
-            let to = sizes(&format!("{states}+king-buckets-4+threats{more}"))?;
+        for (states, own, to, accumulator) in [
+            ("exchange-states-16", "king-mirror", "king-buckets-4", 128),
+            ("attack-states-8", "king-mirror", "king-buckets-4+attackers", 384),
+            ("piece-square", "king-mirror", "king-buckets-10+attackers", 256),
+            ("piece-square", "king-buckets-4", "king-buckets-10", 256),
+        ] {
+            let own = sizes(&format!("{states}+{own}+threats"))?;
+            let to = sizes(&format!("{states}+{to}+threats"))?;
             let to = SparseConfig { accumulator, ..to };
             let given = waves(&own)?;
             let grown = grown(&given, &Architecture::Sparse(to.clone()))?;
@@ -286,7 +279,7 @@ mod tests {
         let larger = Architecture::Sparse(SparseConfig { embedding_dim: 16, ..config.clone() });
         let error = grown(&given, &larger).err().context("larger")?.to_string();
         assert!(error.contains("a larger --accumulator"), "{error}");
-        assert!(error.contains("king-buckets-4"), "{error}");
+        assert!(error.contains("king buckets"), "{error}");
         let narrower = waves(&SparseConfig { accumulator: 256, ..config.clone() })?;
         let error = grown(&narrower, &Architecture::Sparse(config)).err().context("narrower")?;
         assert!(error.to_string().contains("--accumulator 256"), "{error}");

@@ -9,6 +9,7 @@ use azimuth_network::replace_file::check_output;
 use azimuth_network::weights::Weights;
 use azimuth_search::inference::Backend;
 use candle_core::{DType, Device};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::config::{Compute, Config};
@@ -50,9 +51,16 @@ pub struct ExportOptions {
     /// Device to compute on.
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
     device: Backend,
-    /// Precision of the stored and measured parameters; 16 bits halve the file.
-    #[arg(long, value_enum, default_value_t = Stored::F32)]
-    stored: Stored,
+    /// Precision of the stored and measured parameters; 16 bits halve the file. The rounding of f16
+    /// is finer than that of a sparse encoder's rows in play; bf16 has the range of f32 and 8 bits of
+    /// precision.
+    #[arg(
+        long,
+        default_value = "f32",
+        value_parser = PossibleValuesParser::new(["f32", "f16", "bf16"])
+            .try_map(|name| name.parse::<DType>())
+    )]
+    stored: DType,
 }
 
 /// Formats of trained parameters.
@@ -64,27 +72,6 @@ enum Format {
     Solis,
     /// An ONNX model of a transformer (.onnx): from tokens to embeddings.
     Onnx,
-}
-
-/// Precision of the parameters in a file.
-#[derive(Clone, Copy, ValueEnum)]
-enum Stored {
-    /// The precision of training.
-    F32,
-    /// Half the size; its rounding is finer than that of a sparse encoder's rows in play.
-    F16,
-    /// Half the size, with the range of f32 and 8 bits of precision.
-    Bf16,
-}
-
-impl From<Stored> for DType {
-    fn from(stored: Stored) -> Self {
-        match stored {
-            Stored::F32 => Self::F32,
-            Stored::F16 => Self::F16,
-            Stored::Bf16 => Self::BF16,
-        }
-    }
 }
 
 /// The possible directions of the axis.
@@ -113,9 +100,8 @@ impl ExportOptions {
     pub fn run(&self) -> Result<()> {
         let inputs = self.checkpoint.iter().chain(&self.weights).chain(&self.data);
         check_output(&self.out, &inputs.map(PathBuf::as_path).collect::<Vec<_>>())?;
-        let is_f32 = matches!(self.stored, Stored::F32);
         ensure!(
-            is_f32 || self.format == Format::Azimuth,
+            self.stored == DType::F32 || self.format == Format::Azimuth,
             "--stored: other formats than weights files have 32 bits"
         );
         ensure!(
@@ -133,6 +119,10 @@ impl ExportOptions {
         }
     }
 
+    fn data(&self) -> DataOptions {
+        DataOptions { data: self.data.clone(), sample: self.sample }
+    }
+
     fn along_direction(&self, path: &Path) -> Result<()> {
         let direction = self.direction.context(
             "--weights: it is a weights file already; --format onnx or solis converts it, --direction \
@@ -140,13 +130,12 @@ impl ExportOptions {
         )?;
         let mut weights = Weights::read(path)?;
         let device = self.device.device().context("--device")?;
-        let data = DataOptions { data: self.data.clone(), sample: self.sample };
-        let data = data.read(&weights.metadata.architecture, &device)?;
+        let data = self.data().read(&weights.metadata.architecture, &device)?;
         weights.metadata.direction = direction.into();
         let Axis { white_mean, black_mean, fitted, .. } = weights.axis;
         weights.axis = Axis::new(white_mean, black_mean, fitted, weights.metadata.direction)
             .with_context(|| format!("weights file '{}'", path.display()))?;
-        weights.parameters = weights.parameters.to(&Device::Cpu, self.stored.into())?;
+        weights.parameters = weights.parameters.to(&Device::Cpu, self.stored)?;
         print_line(serde_json::to_string(&calibrate(&mut weights, &data, &device)?)?)?;
         weights.write(&self.out)?;
         say(format_args!("wrote '{}'", self.out.display()));
@@ -158,12 +147,11 @@ impl ExportOptions {
         let checkpoint = Checkpoint::read(checkpoint)?.with_context(missing)?;
         let config = Config::of(&checkpoint)?;
         let device = self.device.device().context("--device")?;
-        let data = DataOptions { data: self.data.clone(), sample: self.sample };
-        let data = data.read(&config.architecture, &device)?;
+        let data = self.data().read(&config.architecture, &device)?;
         let compute = Compute { device, dtype: DType::F32 };
         let mut state = State::new(&config, &compute)?;
         state.restore(&config, &checkpoint)?;
-        let parameters = state.playing()?.to(&Device::Cpu, self.stored.into())?;
+        let parameters = state.playing()?.to(&Device::Cpu, self.stored)?;
         let (device, step) = (&compute.device, checkpoint.step);
         let measured = write_weights(&config, parameters, &data, device, step, &self.out)?;
         print_line(serde_json::to_string(&measured)?)?;

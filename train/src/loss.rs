@@ -7,7 +7,7 @@ use candle_core::{Result, Tensor};
 use multiversion::multiversion;
 use serde::{Deserialize, Serialize};
 
-use crate::in_place::change_in_place;
+use crate::cpu::change_in_place;
 
 /// The losses of a run and their weights.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -92,7 +92,12 @@ impl Losses {
         direction: &Tensor,
         bias: &Tensor,
     ) -> Result<LossValues> {
-        let contrastive = self.supervised_contrastive(z, labels, contrasts)?;
+        let coordinates: Vec<f32> = labels.iter().map(|&p| self.threshold.coordinate(p)).collect();
+        let contrastive = if z.device().is_cpu() && contrasts == 1 {
+            fused(z, &coordinates, self.temperature)?
+        } else {
+            composed(z, &coordinates, contrasts, self.temperature)?
+        };
         let p = Tensor::from_slice(labels, z.dim(0)?, z.device())?;
         let along = |direction: &Tensor| z.matmul(&direction.unsqueeze(1)?)?.squeeze(1);
         let logits = along(direction)?;
@@ -107,28 +112,12 @@ impl Losses {
         }
         Ok(LossValues { total, contrastive, regression })
     }
-
-    /// Supervised contrastive loss of unit embeddings `z` (n x D): the mean over all samples of
-    /// `-1/|P(i)| Σ_p log(exp(z_i·z_p / T) / Σ_{a≠i} exp(z_i·z_a / T))`. The positives P(i) are the
-    /// samples within the threshold; a sample without positives adds 0.
-    ///
-    /// On the CPU one pass over the similarities computes the loss and its gradient. If the batch
-    /// has several contrasts, only positions of the same contrast are compared.
-    fn supervised_contrastive(
-        &self,
-        z: &Tensor,
-        labels: &[f32],
-        contrasts: usize,
-    ) -> Result<Tensor> {
-        let coordinates: Vec<f32> = labels.iter().map(|&p| self.threshold.coordinate(p)).collect();
-        if z.device().is_cpu() && contrasts == 1 {
-            fused(z, &coordinates, self.temperature)
-        } else {
-            composed(z, &coordinates, contrasts, self.temperature)
-        }
-    }
 }
 
+/// Supervised contrastive loss of unit embeddings `z` (n x D): the mean over all samples of
+/// `-1/|P(i)| Σ_p log(exp(z_i·z_p / T) / Σ_{a≠i} exp(z_i·z_a / T))`. The positives P(i) are the
+/// samples within the threshold; a sample without positives adds 0. One pass over the similarities
+/// computes the loss and its gradient, on the CPU.
 fn fused(z: &Tensor, coordinates: &[f32], temperature: f32) -> Result<Tensor> {
     let embeddings = z.detach();
     let slopes = embeddings.matmul(&embeddings.t()?)?;
@@ -210,7 +199,8 @@ fn contrast(similarities: &mut [f32], coordinates: &[f32], temperature: f32) -> 
     (loss / n as f64) as f32
 }
 
-/// The same as [`contrast`] with candle's operations, for any device and several contrasts.
+/// The same as [`fused`] with candle's operations, for any device and several contrasts: only
+/// positions of the same contrast are compared.
 fn composed(z: &Tensor, coordinates: &[f32], contrasts: usize, temperature: f32) -> Result<Tensor> {
     let ((all, dim), device) = (z.dims2()?, z.device());
     let n = all / contrasts;

@@ -77,12 +77,13 @@ pub struct TrainOptions {
     #[arg(long, value_enum, default_value_t = EncoderKind::Sparse)]
     encoder: EncoderKind,
     /// Initialise from the parameters of a weights file instead of random values. Its sizes must be
-    /// given too; king-buckets-4 may replace its king-mirror, attackers may be added, and
+    /// given too; more king buckets may replace fewer or king-mirror, attackers may be added, and
     /// --accumulator may be larger.
     #[arg(long, value_name = "WEIGHTS")]
     from: Option<PathBuf>,
     /// Input features of the sparse encoder: piece-square, attack-states-8 or exchange-states-16,
-    /// optionally followed by '+' and king-mirror, king-buckets-4, threats, attackers.
+    /// optionally followed by '+' and king-mirror, king-buckets-4, king-buckets-10, threats,
+    /// attackers.
     #[arg(long, default_value = "exchange-states-16+threats+king-mirror")]
     features: FeatureSet,
     /// Width of the feature accumulator of one side (sparse encoder).
@@ -219,8 +220,8 @@ impl DataOptions {
         say(format_args!(
             "{} training positions, {} for the calibration, {} for validation",
             dataset.all.len(Split::Training),
-            dataset.calibration.len(),
-            dataset.validation.len()
+            dataset.calibration.positions.len(),
+            dataset.validation.positions.len()
         ));
         Ok(dataset)
     }

@@ -4,14 +4,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_cli::say;
-use azimuth_network::Architecture;
 use azimuth_network::parameters::Parameters;
-use azimuth_search::encoder::sparse::largest_playable_value;
 use candle_core::Device;
 use serde_json::{Value, json};
 use toml::Table;
 
-use crate::beginning::TABLE;
 use crate::config::{Compute, Config};
 use crate::config_file;
 use crate::data::batches::Batches;
@@ -266,13 +263,20 @@ impl Run for EncoderRun<'_> {
 }
 
 impl EncoderRun<'_> {
-    /// Measures the parameters on held-out games.
+    /// Measures the parameters on held-out games; the first rank prints and logs the metrics.
     fn validate(&mut self, progress: &mut Progress) -> Result<()> {
         let (since, parameters) = (progress.since_last()?, self.state.current()?);
-        let rms = match &self.log {
-            Some(_) => self.measure(&parameters, since, progress)?,
-            None => f32::NAN,
-        };
+        let mut rms = f32::NAN;
+        if let Some(log) = &mut self.log {
+            let (config, data, device) = (self.config, self.data, self.device);
+            let (sample, own) = (data.validation.sample(INTERIM_SAMPLE), parameters.clone());
+            let (_, measured) =
+                build_space(&config.architecture, own, data, &sample, device, json!(null))?;
+            let line = json!({ "run": line_of(config, since), "held_out": measured.plays });
+            progress.say(&line.to_string());
+            log.add(&line)?;
+            rms = measured.calibration_rms as f32;
+        }
         let rms = from_first(self.ranks, &rms.to_le_bytes())?;
         let rms = f32::from_le_bytes(rms.as_slice().try_into()?);
         // Early stopping uses the calibration games: games that select parameters are not held out
@@ -280,43 +284,6 @@ impl EncoderRun<'_> {
         self.state.validated(rms, &parameters);
         Ok(())
     }
-
-    /// Measures, prints and logs. Returns the RMS error on the calibration games.
-    fn measure(
-        &mut self,
-        parameters: &Parameters,
-        since: Since,
-        progress: &Progress,
-    ) -> Result<f32> {
-        let Self { config, data, device, log, .. } = self;
-        let at_limit = values_at_limit(&config.architecture, parameters)?;
-        if at_limit > 0 {
-            progress.say(&format!(
-                "{at_limit} values of features.weight have the largest magnitude that play can quantise"
-            ));
-        }
-        let (sample, own) = (data.validation.sample(INTERIM_SAMPLE), parameters.clone());
-        let (_, measured) =
-            build_space(&config.architecture, own, data, &sample, device, json!(null))?;
-        let line = json!({ "run": line_of(config, since), "held_out": measured.plays });
-        progress.say(&line.to_string());
-        if let Some(log) = log {
-            log.add(&line)?;
-        }
-        Ok(measured.calibration_rms as f32)
-    }
-}
-
-/// The number of values in the table with the largest magnitude that play can quantise.
-fn values_at_limit(architecture: &Architecture, parameters: &Parameters) -> Result<usize> {
-    let Architecture::Sparse(config) = architecture else { return Ok(0) };
-    let values = parameters.values(TABLE)?;
-    let rows = values.chunks_exact(config.accumulator).enumerate();
-    let at_limit = rows.map(|(row, values)| {
-        let largest = largest_playable_value(config.features, row);
-        values.iter().filter(|value| value.abs() >= largest).count()
-    });
-    Ok(at_limit.sum())
 }
 
 /// The steps since the last line of the log, for a line.

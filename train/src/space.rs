@@ -14,11 +14,11 @@ use candle_core::{DType, Device};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::cpu::side_by_side;
 use crate::data::dataset::{Dataset, Datasets, LabelledPositions};
 use crate::data::packed::{Label, PackedPosition};
 use crate::data::sampler::inputs_of;
 use crate::metrics::Metrics;
-use crate::side_by_side::side_by_side;
 
 /// Maximum number of forced mates, and of positions of all kinds, for computing the directions.
 const AXIS_SAMPLE: usize = 200_000;

@@ -59,50 +59,28 @@ impl Batches {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
     use std::time::Duration;
 
-    use azimuth_chess::position::legal_moves;
     use azimuth_network::transformer::TransformerConfig;
     use azimuth_network::{Architecture, Inputs};
-    use cozy_chess::Board;
 
     use super::super::dataset::Datasets;
-    use super::super::family::{Family, FamilyLabels, Split};
-    use super::super::file::dataset_file::{DatasetFile, Description};
-    use super::super::file::writer::{Writer, WriterState};
-    use super::super::packed::Label;
+    use super::super::dataset::tests::example;
     use super::super::sampler::Sampling;
     use super::*;
     use crate::loss::PositiveThreshold;
 
     /// 31 positions: ten families of three, and one single position.
-    fn data_at(path: &Path) -> Result<Datasets> {
-        let mut writer = Writer::open(path, WriterState::default())?;
-        for number in 0..10 {
-            let board = Board::chess960_startpos(number * 30);
-            let label =
-                |index: usize| Label::Centipawns((number * 3) as i32 + index as i32 * 40 - 50);
-            let moves = legal_moves(&board).into_iter().take(3).enumerate();
-            let children = moves.map(|(index, mv)| (mv, label(index))).collect();
-            writer.add(
-                Split::Training,
-                &Family { board, labels: FamilyLabels::Children(children) },
-            )?;
-        }
-        writer.add(Split::Training, &Family::own(Board::startpos(), Label::Centipawns(20)))?;
-        writer.finish(&Description::new())?;
-        Datasets::new(vec![Arc::new(DatasetFile::open(path)?)])
-    }
+    const FAMILIES: [usize; 11] = [3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 0];
 
     fn sampler(positives: usize) -> Result<Sampler> {
-        let sampling = Sampling { anchors: 7, positives, parts: 1, mirror: true };
-        sampler_of(sampling, false)
+        sampler_of(Sampling { anchors: 7, positives, parts: 1, mirror: true }, false)
     }
 
     fn sampler_of(sampling: Sampling, together: bool) -> Result<Sampler> {
         let folder = tempfile::tempdir()?;
-        sampler_from(data_at(&folder.path().join("data.azd"))?, sampling, together)
+        let data = Datasets::new(vec![example(&folder.path().join("data.azd"), &FAMILIES)?])?;
+        sampler_from(data, sampling, together)
     }
 
     fn sampler_from(data: Datasets, sampling: Sampling, together: bool) -> Result<Sampler> {
@@ -147,7 +125,8 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("data.azd");
         let sampling = Sampling { anchors: 7, positives: 2, parts: 1, mirror: true };
-        let sampler = sampler_from(data_at(&path)?, sampling, false)?;
+        let data = Datasets::new(vec![example(&path, &FAMILIES)?])?;
+        let sampler = sampler_from(data, sampling, false)?;
         let mut batches = Batches::on_threads(sampler, 0..1_000_000, 2);
         batches.next()?;
         // A thread that reads while the file is cut would end this process. The threads wait once

@@ -10,7 +10,7 @@ use cozy_chess::Color;
 use serde::{Deserialize, Serialize};
 
 use super::family::Split;
-use super::file::dataset_file::{DatasetFile, Start};
+use super::file::DatasetFile;
 use super::file::family_code::EncodedFamily;
 use super::pack::{PackOptions, pack};
 use super::packed::{Label, PackedPosition};
@@ -46,29 +46,17 @@ impl Dataset {
     /// Reads all files. The split of a game depends only on its content, not on the other files.
     pub fn read(paths: &[PathBuf], sample: usize) -> Result<Self> {
         let (all, files) = open(paths)?;
-        let part =
-            |split| LabelledPositions::read(&all, split, family_step(all.len(split), sample));
+        let part = |split| LabelledPositions::read(&all, &[split], sample);
         let (calibration, validation) = (part(Split::Calibration)?, part(Split::HeldOut)?);
-        let none_for_training = all.len(Split::Training) == 0;
-        let empty = none_for_training || calibration.is_empty() || validation.is_empty();
-        ensure!(!empty, "too few games: of a hundred, five are held out, and none were");
+        let is_complete = Split::ALL.iter().all(|&split| all.len(split) > 0);
+        ensure!(is_complete, "too few games: of a hundred, five are held out, and none were");
         Ok(Self { all, calibration, validation, files, sample })
     }
 }
 
 /// Reads about `limit` positions from all splits of the files.
 pub fn read_all(paths: &[PathBuf], limit: usize) -> Result<LabelledPositions> {
-    read_splits(&open(paths)?.0, &Split::ALL, limit)
-}
-
-/// Reads about `limit` positions from some splits.
-pub fn read_splits(data: &Datasets, splits: &[Split], limit: usize) -> Result<LabelledPositions> {
-    let every = family_step(splits.iter().map(|&split| data.len(split)).sum(), limit);
-    let mut read = LabelledPositions::default();
-    for &split in splits {
-        read.append(&LabelledPositions::read(data, split, every)?);
-    }
-    Ok(read)
+    LabelledPositions::read(&open(paths)?.0, &Split::ALL, limit)
 }
 
 /// Opens and describes the files; packs them temporarily if they are not all datasets.
@@ -109,30 +97,24 @@ fn packed_temporarily(inputs: &[Input]) -> Result<Arc<DatasetFile>> {
     Ok(Arc::new(DatasetFile::open(&path)?))
 }
 
-/// A sequence of dataset files. Positions and families are numbered in each split, from 0, across
-/// all files. Positions that occur in several files are not merged.
+/// A sequence of dataset files. Positions are numbered in each split, from 0, across all files.
+/// Positions that occur in several files are not merged.
 #[derive(Clone)]
 pub struct Datasets {
     files: Vec<Arc<DatasetFile>>,
-    /// For each split: the first position and family of each file, and the totals.
-    starts: [Vec<Start>; Split::NUM],
+    /// For each split: the number of positions before each file, and in all files.
+    starts: [Vec<u32>; Split::NUM],
 }
 
 impl Datasets {
     /// Fails if there are more positions than 32-bit indices.
     pub fn new(files: Vec<Arc<DatasetFile>>) -> Result<Self> {
-        let starts = |split| -> Result<Vec<Start>> {
-            let (mut next, mut starts) = (Start::default(), vec![Start::default()]);
+        let starts = |split| -> Result<Vec<u32>> {
+            let (mut next, mut starts) = (0u32, vec![0]);
             for file in &files {
-                let after = |number: u32, more: usize| {
-                    let more = u32::try_from(more).ok();
-                    more.and_then(|more| number.checked_add(more))
-                        .context("the datasets have more than 4,294,967,295 positions together")
-                };
-                next = Start {
-                    position: after(next.position, file.len(split))?,
-                    family: after(next.family, file.families_in(split))?,
-                };
+                let after = u32::try_from(file.len(split)).ok().and_then(|n| next.checked_add(n));
+                next = after
+                    .context("the datasets have more than 4,294,967,295 positions together")?;
                 starts.push(next);
             }
             Ok(starts)
@@ -144,7 +126,7 @@ impl Datasets {
 
     /// Number of positions in a split.
     pub fn len(&self, split: Split) -> usize {
-        self.starts[split as usize].last().map_or(0, |end| end.position as usize)
+        self.starts[split as usize].last().map_or(0, |&end| end as usize)
     }
 
     /// Fails if a file has become shorter since it was opened.
@@ -156,8 +138,8 @@ impl Datasets {
     pub fn training_position(&self, index: usize) -> Result<PackedPosition> {
         let split = Split::Training;
         let starts = &self.starts[split as usize];
-        let file = starts.partition_point(|start| start.position as usize <= index) - 1;
-        let here = index - starts[file].position as usize;
+        let file = starts.partition_point(|&start| start as usize <= index) - 1;
+        let here = index - starts[file] as usize;
         let mut found = None;
         self.files[file].positions(split, here..here + 1, |position, _| found = Some(position))?;
         found.with_context(|| format!("the datasets have no position {index}"))
@@ -169,40 +151,28 @@ impl Datasets {
         limit: usize,
         pass: impl Fn(Label) -> bool,
     ) -> Result<Vec<PackedPosition>> {
-        let mut passing = 0usize;
-        self.labels(Split::Training, |_, label, _| passing += usize::from(pass(label)));
-        let every = passing.div_ceil(limit).max(1);
-        let (mut seen, mut chosen) = (0usize, Vec::new());
-        self.labels(Split::Training, |index, label, _| {
-            if pass(label) {
-                if seen.is_multiple_of(every) {
-                    chosen.push(index);
-                }
-                seen += 1;
-            }
-        });
-        chosen.into_iter().map(|index| self.training_position(index)).collect()
+        let passing = || {
+            let numbered = self.labels(Split::Training).enumerate();
+            numbered.filter(|&(_, (label, _))| pass(label)).map(|(index, _)| index)
+        };
+        let every = family_step(passing().count(), limit);
+        passing().step_by(every).map(|index| self.training_position(index)).collect()
     }
 
-    /// Calls `visit` with the index, label and side to move of every position of a split, in order.
-    pub fn labels(&self, split: Split, mut visit: impl FnMut(usize, Label, Color)) {
-        for (file, start) in self.files.iter().zip(&self.starts[split as usize]) {
-            let first = start.position as usize;
-            file.labels(split, |index, label, side| visit(first + index, label, side));
-        }
+    /// The label and the side to move of every position of a split, in order.
+    pub fn labels(&self, split: Split) -> impl Iterator<Item = (Label, Color)> {
+        self.files.iter().flat_map(move |file| file.labels(split))
     }
 
-    /// Calls `visit` with every `every`-th family of each file in a split, and its index.
+    /// Calls `visit` with every `every`-th family of each file in a split.
     pub fn families(
         &self,
         split: Split,
         every: usize,
-        mut visit: impl FnMut(EncodedFamily<'_>, u32) -> Result<()>,
+        mut visit: impl FnMut(EncodedFamily<'_>) -> Result<()>,
     ) -> Result<()> {
-        for (file, start) in self.files.iter().zip(&self.starts[split as usize]) {
-            file.families(split, every, |family, number| visit(family, start.family + number))?;
-        }
-        Ok(())
+        let mut of_files = self.files.iter().map(|file| file.families(split).step_by(every));
+        of_files.try_for_each(|mut families| families.try_for_each(&mut visit))
     }
 }
 
@@ -211,46 +181,32 @@ impl Datasets {
 pub struct LabelledPositions {
     /// The positions.
     pub positions: Vec<PackedPosition>,
-    /// The family index of each position.
+    /// The number of the family of each position.
     pub parents: Vec<u32>,
 }
 
 impl LabelledPositions {
-    /// Reads every `every`-th family of a split.
-    pub fn read(data: &Datasets, split: Split, every: usize) -> Result<Self> {
+    /// Reads about `limit` positions of some splits, in whole families that are evenly spread.
+    pub fn read(data: &Datasets, splits: &[Split], limit: usize) -> Result<Self> {
+        let every = family_step(splits.iter().map(|&split| data.len(split)).sum(), limit);
         let mut read = Self::default();
-        data.families(split, every, |family, number| {
-            family.positions(0..family.len(), |position| read.positions.push(position))?;
-            read.parents.resize(read.positions.len(), number);
-            Ok(())
-        })?;
+        for &split in splits {
+            data.families(split, every, |family| {
+                let number = read.parents.last().map_or(0, |last| last + 1);
+                family.positions(0..family.len(), |position| read.positions.push(position))?;
+                read.parents.resize(read.positions.len(), number);
+                Ok(())
+            })?;
+        }
         Ok(read)
-    }
-
-    /// Number of positions.
-    pub fn len(&self) -> usize {
-        self.positions.len()
-    }
-
-    /// Whether there are no positions.
-    pub fn is_empty(&self) -> bool {
-        self.positions.is_empty()
-    }
-
-    /// Appends other positions, with new family indices.
-    pub fn append(&mut self, other: &Self) {
-        let first = self.parents.iter().max().map_or(0, |last| last + 1);
-        self.positions.extend_from_slice(&other.positions);
-        self.parents.extend(other.parents.iter().map(|parent| first + parent));
     }
 
     /// Every `n`-th family, about `limit` positions in total.
     pub fn sample(&self, limit: usize) -> Self {
         let every = family_step(self.positions.len(), limit);
         let mut sample = Self::default();
-        let families = self.parents.chunk_by(|a, b| a == b);
         let mut first = 0;
-        for (index, family) in families.enumerate() {
+        for (index, family) in self.parents.chunk_by(|a, b| a == b).enumerate() {
             let end = first + family.len();
             if index.is_multiple_of(every) {
                 sample.positions.extend_from_slice(&self.positions[first..end]);
@@ -268,50 +224,56 @@ pub fn family_step(positions: usize, limit: usize) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use std::path::Path;
+
     use azimuth_chess::position::legal_moves;
     use cozy_chess::Board;
 
     use super::super::family::{Family, FamilyLabels};
-    use super::super::file::dataset_file::Description;
+    use super::super::file::Description;
     use super::super::file::writer::{Writer, WriterState};
     use super::*;
 
-    /// A dataset of families with the given numbers of children.
-    fn file(sizes: &[usize]) -> Result<Arc<DatasetFile>> {
-        let folder = tempfile::tempdir()?;
-        let path = folder.path().join("data.azd");
-        let mut writer = Writer::open(&path, WriterState::default())?;
+    /// Writes a dataset of training families with the given numbers of children to `path`. Without
+    /// children, the position itself has the label.
+    pub fn example(path: &Path, sizes: &[usize]) -> Result<Arc<DatasetFile>> {
+        let mut writer = Writer::open(path, WriterState::default())?;
         for (number, &size) in sizes.iter().enumerate() {
             let board = Board::chess960_startpos(number as u32 * 30);
-            let moves = legal_moves(&board).into_iter().take(size).enumerate();
-            let label = |index: usize| Label::Centipawns((number * 10 + index) as i32);
-            let children = moves.map(|(index, mv)| (mv, label(index))).collect();
-            let family = Family { board, labels: FamilyLabels::Children(children) };
-            writer.add(Split::Training, &family)?;
+            let label = |index: usize| Label::Centipawns((number * 3 + index * 40) as i32 - 50);
+            let children = legal_moves(&board).into_iter().take(size).enumerate();
+            let labels = match size {
+                0 => FamilyLabels::Own(label(0)),
+                _ => FamilyLabels::Children(children.map(|(i, mv)| (mv, label(i))).collect()),
+            };
+            writer.add(Split::Training, &Family { board, labels })?;
         }
         writer.finish(&Description::new())?;
-        Ok(Arc::new(DatasetFile::open(&path)?))
+        Ok(Arc::new(DatasetFile::open(path)?))
     }
 
     #[test]
     fn files_are_read_as_one() -> Result<()> {
-        let data = Datasets::new(vec![file(&[3, 2])?, file(&[])?, file(&[1, 4])?])?;
+        let folder = tempfile::tempdir()?;
+        let file = |name: &str, sizes: &[usize]| example(&folder.path().join(name), sizes);
+        let files = [file("a.azd", &[3, 2])?, file("b.azd", &[])?, file("c.azd", &[1, 4])?];
+        let data = Datasets::new(files.into())?;
         assert_eq!(data.len(Split::Training), 10);
         assert_eq!(data.len(Split::HeldOut), 0);
-        let expected = [0, 1, 2, 10, 11, 0, 10, 11, 12, 13].map(Label::Centipawns);
+        let expected = [-50, -10, 30, -47, -7, -50, -47, -7, 33, 73].map(Label::Centipawns);
         for (index, label) in expected.into_iter().enumerate() {
             assert_eq!(data.training_position(index)?.label(), label, "{index}");
         }
-        let mut labels = Vec::new();
-        data.labels(Split::Training, |index, label, _| labels.push((index, label)));
-        assert!(labels.into_iter().eq(expected.into_iter().enumerate()));
+        assert!(data.labels(Split::Training).map(|(label, _)| label).eq(expected));
         let mut families = Vec::new();
-        data.families(Split::Training, 1, |family, number| {
-            families.push((family.len(), number));
+        data.families(Split::Training, 1, |family| {
+            families.push(family.len());
             Ok(())
         })?;
-        assert_eq!(families, [(3, 0), (2, 1), (1, 2), (4, 3)]);
+        assert_eq!(families, [3, 2, 1, 4]);
+        let parents = LabelledPositions::read(&data, &Split::ALL, usize::MAX)?.parents;
+        assert_eq!(parents, [0, 0, 0, 1, 1, 2, 3, 3, 3, 3]);
         Ok(())
     }
 }

@@ -3,7 +3,6 @@
 pub(crate) mod batches;
 pub mod command;
 pub mod dataset;
-mod export;
 pub mod family;
 pub(crate) mod file;
 pub(crate) mod pack;
@@ -11,5 +10,5 @@ pub(crate) mod packed;
 pub(crate) mod read;
 pub(crate) mod sampler;
 
-pub use file::dataset_file::DatasetFile;
+pub use file::DatasetFile;
 pub use packed::{Label, PackedPosition};

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::thread;
 use std::time::{Duration, Instant};
-use std::{fmt, thread};
 
 use anyhow::{Context, Result, bail, ensure};
 use azimuth_chess::placement::Placement;
@@ -20,11 +20,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
 use super::family::{Family, Game};
-use super::file::dataset_file::Source;
+use super::file::Source;
 use super::file::writer::{Journal, Writer, remove_parts};
 use super::packed::Label;
-use super::read::games::{ReadError, Skipped, skip};
 use super::read::input::{Format, Input};
+use super::read::{Skipped, skip};
 
 pub struct PackOptions {
     pub filters: Vec<Filter>,
@@ -43,7 +43,7 @@ pub fn pack(inputs: &[Input], options: &PackOptions, out: &Path) -> Result<()> {
     };
     let job = json!({
         "inputs": inputs.iter().zip(&hashes).map(named).collect::<Vec<_>>(),
-        "filters": options.filters.iter().map(Filter::to_string).collect::<Vec<_>>(),
+        "filters": options.filters.iter().map(|filter| format!("{filter:?}")).collect::<Vec<_>>(),
         "skip_illegal": options.skip_illegal,
     });
     let Some(mut packer) = Packer::open(out, &job, options.filters.clone(), options.commit_every)?
@@ -169,17 +169,17 @@ fn read_games(
         let (mut games, mut skipped, mut labels) = (Vec::new(), Skipped::new(), 0);
         let mut ended = false;
         while labels < LABELS_A_BATCH && !ended {
-            match source.next(&mut skipped) {
-                Ok(Some(game)) => {
+            match source.next(&mut skipped)? {
+                Some(Ok(game)) => {
                     labels += game.labels();
                     games.push(game);
                 }
-                Ok(None) => ended = true,
-                Err(ReadError::Record { .. }) if skip_illegal => {
+                Some(Err(_)) if skip_illegal => {
                     skip(&mut skipped, "not legal or not readable");
                     labels += 1;
                 }
-                Err(error) => return Err(error.into()),
+                Some(Err(error)) => return Err(error),
+                None => ended = true,
             }
         }
         let batch = ReadBatch { games, end: source.record(), skipped };
@@ -444,21 +444,6 @@ fn range<T: FromStr + PartialOrd>(text: &str, least: T, most: T) -> Result<Range
     Ok(first..=last)
 }
 
-impl fmt::Display for Filter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotInCheck => write!(f, "not-in-check"),
-            Self::Quiet => write!(f, "quiet"),
-            Self::NoMate => write!(f, "no-mate"),
-            Self::Ply(range) => write!(f, "ply={}..{}", range.start(), range.end()),
-            Self::Centipawns(range) => write!(f, "cp={}..{}", range.start(), range.end()),
-            Self::Pieces(range) => write!(f, "pieces={}..{}", range.start(), range.end()),
-            Self::WinProbability(range) => write!(f, "p={}..{}", range.start(), range.end()),
-            Self::Loss(most) => write!(f, "loss={most}"),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -485,7 +470,6 @@ mod tests {
             ("loss=0.1", start, 0, true),
         ] {
             let filter: Filter = text.parse()?;
-            assert_eq!(filter, filter.to_string().parse()?);
             let board: Board = fen.parse().expect("valid");
             let label = Label::Centipawns(label);
             assert_eq!(filter.passes(&board, label, 0.1), passes, "{text} {fen}");

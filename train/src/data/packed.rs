@@ -190,8 +190,9 @@ impl Label {
     pub fn parse_centipawns(text: &str) -> Option<Self> {
         match text.strip_prefix('#') {
             Some(moves) => {
-                let moves: i64 = moves.parse().ok()?;
-                Some(Self::Mate(moves >= 0))
+                // `#-0`: White is mated.
+                moves.parse::<i64>().ok()?;
+                Some(Self::Mate(!moves.starts_with('-')))
             }
             None => {
                 let centipawns: f64 = text.parse().ok()?;
@@ -291,7 +292,7 @@ mod tests {
         }
         let far = Label::Centipawns(i32::MIN);
         assert_eq!(Label::from_bits(far.bits()), Label::Centipawns(-MOST_CENTIPAWNS));
-        assert_eq!(Label::parse_centipawns("#-4"), Some(Label::Mate(false)));
+        assert_eq!(Label::parse_centipawns("#-0"), Some(Label::Mate(false)));
         assert_eq!(Label::parse_centipawns("-12.6"), Some(Label::Centipawns(-13)));
         for text in ["", "inf", "e4", "nan"] {
             assert_eq!(Label::parse_centipawns(text), None, "{text}");

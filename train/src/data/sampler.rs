@@ -275,9 +275,8 @@ impl ByLabel {
         threshold: PositiveThreshold,
     ) -> Result<Self> {
         let mut starts = vec![0u32; LABELS + 1];
-        data.labels(Split::Training, |_, label, side| {
-            starts[rank_of_label(label, side, perspective) + 1] += 1;
-        });
+        let rank = |(label, side): (Label, Color)| rank_of_label(label, side, perspective);
+        data.labels(Split::Training).for_each(|labelled| starts[rank(labelled) + 1] += 1);
         for index in 0..LABELS {
             starts[index + 1] += starts[index];
         }
@@ -288,8 +287,8 @@ impl ByLabel {
         let mut numbers = unsafe { MmapMut::map_mut(&file)? };
         let places: &mut [u32] = bytemuck::cast_slice_mut(&mut numbers);
         let mut next = starts.clone();
-        data.labels(Split::Training, |index, label, side| {
-            let place = &mut next[rank_of_label(label, side, perspective)];
+        data.labels(Split::Training).enumerate().for_each(|(index, labelled)| {
+            let place = &mut next[rank(labelled)];
             places[*place as usize] = index as u32;
             *place += 1;
         });

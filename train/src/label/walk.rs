@@ -13,9 +13,8 @@ use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::labeller::Labeller;
+use super::labeller::{Labeller, ScoredMove};
 use super::options::{LabelOptions, WalkKind};
-use super::uci_engine::ScoredMove;
 use crate::data::family::{Family, FamilyLabels, Game};
 use crate::data::packed::Label;
 
@@ -201,7 +200,7 @@ impl LeafWalker {
         let mut control = Control::without_signals(limits);
         let best = self.planner.search(position, &mut control, &mut |_| ())?;
         let mut leaves = self.planner.take_leaves();
-        leaves.push(best.pv.iter().fold(position.board().clone(), |b, &mv| board_after(&b, mv)));
+        leaves.push(position.after_line(&best.pv).board().clone());
         position.play(*best.pv.first().context("the search found no move")?);
         Ok(leaves)
     }
@@ -286,18 +285,13 @@ fn best_of_drawn(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use azimuth_search::DefaultWeights;
-    use candle_core::{DType, Device};
     use rand::SeedableRng;
 
     use super::*;
 
     fn ends(fen: &str, most: u32) -> Result<Vec<Position>> {
-        let weights = Arc::new(DefaultWeights::Beam.weights()?);
-        let notice = Box::new(|_: &str| ());
-        let worker = Worker::start(weights, &Device::Cpu, DType::F32, notice)?;
+        let worker = Worker::on_cpu(DefaultWeights::Beam.weights()?, |_| ())?;
         let mut evaluator = Evaluator::new(&worker, 1)?;
         let end = |seed| {
             let mut position = Position::from_fen(fen)?;

@@ -5,10 +5,10 @@ use candle_core::backprop::GradStore;
 use candle_core::{DType, Tensor, Var};
 
 use super::{Model, Readout};
+use crate::cpu::side_by_side;
 use crate::data::sampler::{Batch, BatchPart, split_mix};
 use crate::loss::{LossValues, Losses};
 use crate::ranks::{Ranks, sum_parts};
-use crate::side_by_side::side_by_side;
 
 /// The gradients and losses of a step, averaged over the parts of all ranks. The parts of this rank
 /// are computed in parallel. Dropout depends only on `seed` and on the place of a part.

@@ -3,7 +3,6 @@
 
 mod gradients;
 mod sparse;
-mod sparse_on_device;
 mod transformer;
 
 use anyhow::{Context, Result};
@@ -13,8 +12,7 @@ use candle_core::backprop::GradStore;
 use candle_core::{DType, Device, Tensor, Var};
 use rand_distr::{Distribution, Normal, Uniform};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use sparse::Sparse;
-use sparse_on_device::SparseOnDevice;
+use sparse::{Sparse, SparseOnDevice};
 use transformer::TransformerModel;
 
 use crate::beginning::{Beginning, READOUT_LENGTH};

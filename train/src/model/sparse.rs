@@ -1,11 +1,12 @@
-//! A sparse encoder in training on the CPU, where a step updates only the rows of the table that
-//! its batch uses; the layers after the table, which are the same on a device.
+//! A sparse encoder in training: on the CPU, where a step updates only the rows of the table that its
+//! batch uses, and on a device, where it updates all rows. The layers after the table are the same.
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 use azimuth_network::Inputs;
 use azimuth_network::parameters::{ParameterSpec, Parameters};
+use azimuth_network::sparse::features::{FeatureSet, PIECE_SQUARES};
 use azimuth_network::sparse::{SparseConfig, SparseNetwork};
 use azimuth_search::encoder::sparse::largest_playable_value;
 use candle_core::backprop::GradStore;
@@ -21,6 +22,7 @@ use crate::optimizer::{DenseOptimizer, Step};
 use crate::ranks::Ranks;
 use crate::training::Checkpoint;
 
+/// A sparse encoder in training on the CPU.
 pub struct Sparse {
     network: SparseNetwork,
     layers: SparseLayers,
@@ -32,9 +34,9 @@ impl Sparse {
     /// Parameters initialised from `seed`; batches come in `parts`.
     pub fn new(config: &SparseConfig, parts: usize, seed: u64) -> Result<Self> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let (layers, table) = SparseLayers::new(config, &Device::Cpu, &mut rng, |draw| {
-            FactoredTable::new(config.features, config.accumulator, parts, draw)
-        })?;
+        let drawn = drawn_shared(config, &mut rng)?;
+        let table = FactoredTable::new(config.features, config.accumulator, parts, drawn)?;
+        let layers = SparseLayers::new(config, &Device::Cpu, &mut rng)?;
         Ok(Self {
             network: SparseNetwork::new(config, &layers.with_table(table.table()))?,
             optimizer: DenseOptimizer::new(layers.variables())?,
@@ -54,7 +56,8 @@ impl Model for Sparse {
     }
 
     fn begin(&mut self, beginning: &Beginning) -> Result<()> {
-        self.layers.begin(beginning, |rows| self.table.begin(rows))
+        self.table.begin(&beginning.parameters.get(TABLE)?.to_dtype(DType::F32)?)?;
+        self.layers.begin(beginning)
     }
 
     fn prepare(&self, batch: &Batch) -> Result<()> {
@@ -94,75 +97,206 @@ impl Model for Sparse {
     }
 }
 
+/// The name in a checkpoint of the shared parts of the table's rows.
+const SHARED: &str = "features.shared";
+
+/// A sparse encoder in training on a device.
+pub struct SparseOnDevice {
+    network: SparseNetwork,
+    layers: SparseLayers,
+    table: DenseTable,
+    optimizer: DenseOptimizer,
+}
+
+impl SparseOnDevice {
+    pub fn new(config: &SparseConfig, device: &Device, seed: u64) -> Result<Self> {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let drawn = drawn_shared(config, &mut rng)?;
+        let table = DenseTable::new(config.features, config.accumulator, device, drawn)?;
+        let layers = SparseLayers::new(config, device, &mut rng)?;
+        let of_table = [(TABLE, &table.own), (SHARED, &table.shared)];
+        let of_table = of_table.map(|(name, variable)| (name.to_owned(), variable.clone()));
+        Ok(Self {
+            network: SparseNetwork::new(config, &layers.with_table(&table.own))?,
+            optimizer: DenseOptimizer::new(layers.variables().chain(of_table))?,
+            layers,
+            table,
+        })
+    }
+}
+
+impl Model for SparseOnDevice {
+    fn optimizer(&self) -> &DenseOptimizer {
+        &self.optimizer
+    }
+
+    fn readout(&self) -> &Readout {
+        &self.layers.readout
+    }
+
+    fn begin(&mut self, beginning: &Beginning) -> Result<()> {
+        self.table.begin(&beginning.parameters.get(TABLE)?.to_dtype(DType::F32)?)?;
+        self.layers.begin(beginning)
+    }
+
+    fn forward(&self, _place: usize, inputs: Inputs, _seed: u64) -> Result<EmbeddedBatch<'_>> {
+        let Inputs::Features(features) = inputs else { bail!("a sparse encoder reads features") };
+        let sums = self.network.device_sums(&features, &self.table.folded()?)?;
+        let activations: Tensor = Var::from_tensor(sums.activations())?.as_tensor().clone();
+        let z = self.network.after_sums(&activations, &features)?;
+        let back = move |slopes: &Tensor, gradients: &mut GradStore| -> Result<()> {
+            let (own, bias) = sums.backward(slopes, self.table.own.dim(0)?)?;
+            gradients.insert(&self.table.shared, self.table.shared_gradient(&own)?);
+            gradients.insert(&self.table.own, own);
+            gradients.insert(self.layers.bias(), bias);
+            Ok(())
+        };
+        Ok(EmbeddedBatch { z, back: Some((activations, Box::new(back))) })
+    }
+
+    fn step(&mut self, gradients: &GradStore, step: Step, clip: Option<f64>) -> Result<()> {
+        let step = step.clipped(clip, || self.optimizer.squared_gradient(gradients))?;
+        self.optimizer.step(gradients, step)
+    }
+
+    fn parameters(&self) -> Result<Parameters> {
+        self.layers.playing(&self.table.folded()?)
+    }
+
+    fn state(&self) -> Result<Vec<(String, Tensor)>> {
+        Ok(self.optimizer.state().collect())
+    }
+
+    fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
+        self.optimizer.restore(checkpoint)
+    }
+}
+
+/// The rows' own values and the shared parts of a table.
+struct DenseTable {
+    set: FeatureSet,
+    /// The rows' own values (rows x H).
+    own: Var,
+    /// The shared parts (parts x H).
+    shared: Var,
+}
+
+impl DenseTable {
+    /// Initialises the shared parts of pieces on squares with `drawn`, and everything else with
+    /// zeros.
+    fn new(set: FeatureSet, width: usize, device: &Device, drawn: Vec<f32>) -> Result<Self> {
+        let drawn = Tensor::from_vec(drawn, (PIECE_SQUARES, width), device)?;
+        let more = set.shared_rows() - PIECE_SQUARES;
+        let rest = Tensor::zeros((more, width), DType::F32, device)?;
+        let shared = Var::from_tensor(&Tensor::cat(&[&drawn, &rest], 0)?)?;
+        Ok(Self { set, own: Var::zeros((set.rows(), width), DType::F32, device)?, shared })
+    }
+
+    /// Sets the rows' own values to `rows` (rows x H), and the shared parts to zero.
+    fn begin(&self, rows: &Tensor) -> Result<()> {
+        self.own.set(&rows.to_device(self.own.device())?)?;
+        Ok(self.shared.set(&self.shared.zeros_like()?)?)
+    }
+
+    /// The table of the network: the sums, clamped to the largest value that play can quantise.
+    fn folded(&self) -> Result<Tensor> {
+        let (own, shared) = (self.own.as_detached_tensor(), self.shared.as_detached_tensor());
+        let (mut pieces, rest) = self.pieces_and_rest(&own)?;
+        let shape = pieces.shape().clone();
+        for (first, period) in self.shared_parts() {
+            let by_part = pieces.reshape(((), period, shape.dims()[1]))?;
+            pieces = by_part.broadcast_add(&shared.narrow(0, first, period)?)?.reshape(&shape)?;
+        }
+        let largest = (0..self.set.rows()).map(|row| largest_playable_value(self.set, row));
+        let largest = Tensor::from_iter(largest, own.device())?.unsqueeze(1)?;
+        let table = Tensor::cat(&[&pieces, &rest], 0)?;
+        Ok(table.broadcast_minimum(&largest)?.broadcast_maximum(&largest.neg()?)?)
+    }
+
+    /// The gradient of the shared parts, given that of the table, which is also the gradient of the
+    /// rows' own values. The clamping does not stop either gradient.
+    fn shared_gradient(&self, gradient: &Tensor) -> Result<Tensor> {
+        let (pieces, _) = self.pieces_and_rest(gradient)?;
+        let parts = self.shared_parts();
+        let sums = parts.map(|(_, period)| pieces.reshape(((), period, pieces.dim(1)?))?.sum(0));
+        Ok(Tensor::cat(&sums.collect::<candle_core::Result<Vec<_>>>()?, 0)?)
+    }
+
+    /// The first index and the number of the shared parts of each kind. Rows share a part if their
+    /// indices differ by a multiple of this number.
+    fn shared_parts(&self) -> impl Iterator<Item = (usize, usize)> {
+        let more = self.set.shared_rows() - PIECE_SQUARES;
+        [(0, PIECE_SQUARES), (PIECE_SQUARES, more)].into_iter().filter(|&(_, period)| period > 0)
+    }
+
+    /// Splits a table into the rows of pieces on squares, which share parts, and the other rows.
+    fn pieces_and_rest(&self, table: &Tensor) -> Result<(Tensor, Tensor)> {
+        let pieces = self.set.variants() * PIECE_SQUARES;
+        let rest = table.dim(0)? - pieces;
+        Ok((table.narrow(0, 0, pieces)?, table.narrow(0, pieces, rest)?))
+    }
+}
+
 const FEATURE_BIAS: &str = "features.bias";
 
+/// The initial values of the table: those of the parts that pieces on squares share. The others are
+/// zero.
+fn drawn_shared(config: &SparseConfig, rng: &mut Xoshiro256PlusPlus) -> Result<Vec<f32>> {
+    let specs = config.parameters();
+    let of_table = specs.iter().find(|spec| spec.name == TABLE);
+    let init = of_table.with_context(|| format!("no parameter '{TABLE}'"))?.init;
+    draw(init, PIECE_SQUARES * config.accumulator, rng)
+}
+
 /// The bias of the feature sums, the layers after them, and the read-out.
-pub struct SparseLayers {
+struct SparseLayers {
     specs: Vec<ParameterSpec>,
     /// The largest magnitude of a bias that play can quantise.
     largest_bias: f32,
     variables: BTreeMap<String, Var>,
-    pub readout: Readout,
+    readout: Readout,
 }
 
 impl SparseLayers {
-    /// Initialises the table, by `table` from random values that it requests, then everything else.
-    pub fn new<T>(
-        config: &SparseConfig,
-        device: &Device,
-        rng: &mut Xoshiro256PlusPlus,
-        table: impl FnOnce(&mut dyn FnMut(usize) -> Result<Vec<f32>>) -> Result<T>,
-    ) -> Result<(Self, T)> {
+    fn new(config: &SparseConfig, device: &Device, rng: &mut Xoshiro256PlusPlus) -> Result<Self> {
         let specs = config.parameters();
-        let of_table = specs.iter().find(|spec| spec.name == TABLE);
-        let init = of_table.with_context(|| format!("no parameter '{TABLE}'"))?.init;
-        let table = table(&mut |count| draw(init, count, rng))?;
         let mut variables = BTreeMap::new();
         for spec in specs.iter().filter(|spec| spec.name != TABLE) {
             variables.insert(spec.name.clone(), variable(spec, device, rng)?);
         }
         let readout = Readout::new(config.embedding_dim, device, rng)?;
         let largest_bias = largest_playable_value(config.features, 0);
-        Ok((Self { specs, largest_bias, variables, readout }, table))
+        Ok(Self { specs, largest_bias, variables, readout })
     }
 
-    pub fn bias(&self) -> &Var {
+    fn bias(&self) -> &Var {
         &self.variables[FEATURE_BIAS]
     }
 
     /// All variables with their names in a checkpoint.
-    pub fn variables(&self) -> impl Iterator<Item = (String, Var)> {
+    fn variables(&self) -> impl Iterator<Item = (String, Var)> {
         let own = self.variables.iter().map(|(name, variable)| (name.clone(), variable.clone()));
         own.chain(self.readout.variables())
     }
 
     /// The network's parameters, including `table`.
-    pub fn with_table(&self, table: &Tensor) -> Parameters {
+    fn with_table(&self, table: &Tensor) -> Parameters {
         let own = self.variables.iter();
         let own = own.map(|(name, variable)| (name.clone(), variable.as_tensor().clone()));
         Parameters::new(own.chain([(TABLE.to_owned(), table.clone())]))
     }
 
-    /// Sets the parameters to those of `beginning`; the table is passed to `table`.
-    pub fn begin(
-        &self,
-        beginning: &Beginning,
-        table: impl FnOnce(&Tensor) -> Result<()>,
-    ) -> Result<()> {
-        let device = self.bias().device();
-        let given = |name: &str| -> Result<Tensor> {
-            let tensor = beginning.parameters.get(name)?.to_dtype(DType::F32)?;
-            Ok(tensor.to_device(device)?)
-        };
-        table(&given(TABLE)?)?;
+    /// Sets the parameters to those of `beginning`, except for the table.
+    fn begin(&self, beginning: &Beginning) -> Result<()> {
         for (name, variable) in &self.variables {
-            variable.set(&given(name)?)?;
+            let tensor = beginning.parameters.get(name)?.to_dtype(DType::F32)?;
+            variable.set(&tensor.to_device(variable.device())?)?;
         }
         self.readout.begin(beginning)
     }
 
     /// The parameters for play, including `table`.
-    pub fn playing(&self, table: &Tensor) -> Result<Parameters> {
+    fn playing(&self, table: &Tensor) -> Result<Parameters> {
         let bias = self.bias().clamp(-self.largest_bias, self.largest_bias)?;
         copied(self.specs.iter().map(|spec| {
             let tensor = match spec.name.as_str() {

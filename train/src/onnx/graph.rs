@@ -144,8 +144,6 @@ pub struct Model {
 
 #[derive(Clone, PartialEq, Message)]
 pub struct OperatorSet {
-    #[prost(string, tag = "1")]
-    pub domain: String,
     #[prost(int64, tag = "2")]
     pub version: i64,
 }

@@ -54,7 +54,7 @@ pub fn export(weights: &Weights, out: &Path) -> Result<()> {
     let entry = |key: &str, value: String| Entry { key: key.to_owned(), value };
     let model = Model {
         ir_version: FORMAT,
-        opset_import: vec![OperatorSet { domain: String::new(), version: OPERATORS }],
+        opset_import: vec![OperatorSet { version: OPERATORS }],
         producer_name: "azimuth-train".to_owned(),
         producer_version: env!("CARGO_PKG_VERSION").to_owned(),
         doc_string: DESCRIPTION.to_owned(),

@@ -13,7 +13,7 @@ use clap::ValueEnum;
 use rows::MovingSlice;
 use serde::{Deserialize, Serialize};
 
-use crate::in_place::change_in_place;
+use crate::cpu::change_in_place;
 use crate::training::Checkpoint;
 
 /// The update rule of the parameters.

@@ -9,15 +9,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Result;
 use azimuth_network::embedding_bag::{GradientSink, RowGradients};
-use azimuth_network::sparse::features::{FeatureBatch, FeatureSet, PIECE_SQUARES};
+use azimuth_network::sparse::features::{FeatureBatch, FeatureSet};
 use azimuth_search::encoder::sparse::largest_playable_value;
 use candle_core::{DType, Device, Tensor, Var};
 use multiversion::multiversion;
 
 use super::{BETAS, EPSILON, MOMENTUM, OptimizerKind, Step};
-use crate::in_place::change_in_place;
+use crate::cpu::{change_in_place, side_by_side};
 use crate::ranks::{Ranks, sum_rows};
-use crate::side_by_side::side_by_side;
 use crate::training::Checkpoint;
 
 /// The feature table in training on the CPU.
@@ -35,16 +34,10 @@ pub struct FactoredTable {
 }
 
 impl FactoredTable {
-    /// Initialises the shared parts of pieces on squares with `draw`, which returns the requested
-    /// number of values, and everything else with zeros. Gradients come in `parts`.
-    pub fn new(
-        set: FeatureSet,
-        width: usize,
-        parts: usize,
-        draw: impl FnOnce(usize) -> Result<Vec<f32>>,
-    ) -> Result<Self> {
+    /// Initialises the shared parts of pieces on squares, which come first, with `shared`, and
+    /// everything else with zeros. Gradients come in `parts`.
+    pub fn new(set: FeatureSet, width: usize, parts: usize, mut shared: Vec<f32>) -> Result<Self> {
         let (rows, shared_rows) = (set.rows(), set.shared_rows());
-        let mut shared = draw(PIECE_SQUARES * width)?;
         shared.resize(shared_rows * width, 0.0);
         let parts = 0..parts.max(1);
         Ok(Self {

@@ -3,25 +3,25 @@
 //!
 //! Every rank holds all parameters, and updates them by the sum of the gradients of all ranks, so
 //! that the parameters stay equal. The first rank alone reads the checkpoint, validates, logs and
-//! writes files. Gradients are added in the order of the parts of the batch ([`sum_parts`],
-//! [`sum_rows`]). Therefore, on the CPU, N ranks give the weights of one process with the same
-//! `--parts`, to the last bit.
+//! writes files.
+//!
+//! Each rank adds up one share of the gradients and sends the sums to the others. The order of the
+//! additions is that of the parts of the batch, as in a single process. Therefore, on the CPU, N
+//! ranks give the weights of one process with the same `--parts`, to the last bit. If every rank has
+//! one part, a rank sends 2 (N - 1) / N times the size of a gradient, as in a ring all-reduce, which
+//! would add each share in another order.
 
 #[cfg(feature = "mpi")]
 mod mpi;
 #[cfg(feature = "nccl")]
 mod nccl;
-mod sum;
-#[cfg(test)]
-pub mod threads;
 
-use std::ops::Range;
+use std::ops::{DerefMut, Range};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use azimuth_network::embedding_bag::RowGradients;
 use candle_core::Tensor;
-
-pub use sum::{sum_parts, sum_rows};
 
 /// One rank of a run, and its connection to the others. All ranks must call the same functions in
 /// the same order. The defaults are those of a single rank.
@@ -137,6 +137,125 @@ pub fn from_first(ranks: &dyn Ranks, bytes: &[u8]) -> Result<Vec<u8>> {
         bytes.truncate(bytes.len() - 4 + rest as usize);
     }
     Ok(bytes)
+}
+
+/// The sum of the vectors of all ranks, each of `length` values. `parts` holds the vectors of this
+/// rank. Adds them in the order of the ranks, and for each rank in the order of its parts.
+pub fn sum_parts(ranks: &dyn Ranks, parts: &[Vec<f32>], length: usize) -> Result<Vec<f32>> {
+    let count = ranks.count();
+    let share = |rank: usize| length * rank / count..length * (rank + 1) / count;
+    let message = |range: Range<usize>| {
+        let own = parts.iter().flat_map(|part| &part[range.clone()]);
+        own.map(|value| value.to_bits()).collect()
+    };
+    let received = ranks.exchange((0..count).map(|rank| message(share(rank))).collect())?;
+    let mut sums: Option<Vec<f32>> = None;
+    let width = share(ranks.rank()).len();
+    for part in received.iter().flat_map(|message| message.chunks_exact(width.max(1))) {
+        let part: &[f32] = bytemuck::cast_slice(part);
+        match &mut sums {
+            None => sums = Some(part.to_vec()),
+            Some(sums) => sums.iter_mut().zip(part).for_each(|(sum, value)| *sum += value),
+        }
+    }
+    let sums = ranks.gather(bytemuck::cast_vec(sums.unwrap_or_default()))?;
+    Ok(bytemuck::cast_vec(sums.concat()))
+}
+
+/// Adds the gradients of all parts of all ranks into the first of this rank's `parts`, and clears
+/// the others. A part is a table of rows of `width` values. Sends only rows that have a gradient.
+pub fn sum_rows(
+    ranks: &dyn Ranks,
+    parts: &mut [impl DerefMut<Target = RowGradients>],
+    width: usize,
+) -> Result<()> {
+    let rows: usize = parts.iter().map(|part| part.rows().len()).sum();
+    let space = rows.div_ceil(ranks.count()) * (1 + width);
+    // Each rank adds up about the same number of rows, so an eighth more space is enough.
+    let mut to: Vec<_> = (0..ranks.count()).map(|_| Vec::with_capacity(space * 9 / 8)).collect();
+    for part in &mut *parts {
+        part.drain(|row, gradient| push(&mut to[row % ranks.count()], row, gradient));
+    }
+    let received = ranks.exchange(to)?;
+    let Some(sums) = parts.first_mut() else { return Ok(()) };
+    received.iter().for_each(|message| add(message, width, sums));
+
+    let mut own = Vec::with_capacity(sums.rows().len() * (1 + width));
+    for row in sums.rows().iter().map(|&row| row as usize) {
+        push(&mut own, row, &sums.values()[row * width..][..width]);
+    }
+    for (rank, message) in ranks.gather(own)?.iter().enumerate() {
+        if rank != ranks.rank() {
+            add(message, width, sums);
+        }
+    }
+    Ok(())
+}
+
+/// Adds a row's index and its gradient to a message.
+fn push(message: &mut Vec<u32>, row: usize, gradient: &[f32]) {
+    message.push(row as u32);
+    message.extend_from_slice(bytemuck::cast_slice(gradient));
+}
+
+/// Adds the rows of a message to `sums`, in their order.
+fn add(message: &[u32], width: usize, sums: &mut RowGradients) {
+    for row in message.chunks_exact(1 + width) {
+        sums.add(row[0] as usize, bytemuck::cast_slice(&row[1..]));
+    }
+}
+
+/// Ranks that are threads of one process, for tests.
+#[cfg(test)]
+pub(crate) mod threads {
+    use crossbeam_channel::{Receiver, Sender, unbounded};
+
+    use super::*;
+    use crate::cpu::side_by_side;
+
+    struct Threads {
+        rank: usize,
+        to: Vec<Sender<Vec<u32>>>,
+        from: Vec<Receiver<Vec<u32>>>,
+    }
+
+    impl Ranks for Threads {
+        fn rank(&self) -> usize {
+            self.rank
+        }
+
+        fn count(&self) -> usize {
+            self.to.len()
+        }
+
+        fn exchange(&self, to: Vec<Vec<u32>>) -> Result<Vec<Vec<u32>>> {
+            for (channel, message) in self.to.iter().zip(to) {
+                channel.send(message).context("a rank ended")?;
+            }
+            self.from.iter().map(|channel| channel.recv().context("a rank ended")).collect()
+        }
+
+        fn gather(&self, own: Vec<u32>) -> Result<Vec<Vec<u32>>> {
+            self.exchange(vec![own; self.count()])
+        }
+    }
+
+    /// The results of `work` on each of `count` ranks, in their order.
+    pub fn on_threads<R: Send>(
+        count: usize,
+        work: impl Fn(&dyn Ranks) -> Result<R> + Sync,
+    ) -> Result<Vec<R>> {
+        let mut ranks: Vec<_> =
+            (0..count).map(|rank| Threads { rank, to: Vec::new(), from: Vec::new() }).collect();
+        for from in 0..count {
+            for to in 0..count {
+                let (sender, receiver) = unbounded();
+                ranks[from].to.push(sender);
+                ranks[to].from.push(receiver);
+            }
+        }
+        side_by_side(ranks, |ranks| work(&ranks)).into_iter().collect()
+    }
 }
 
 #[cfg(test)]

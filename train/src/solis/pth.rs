@@ -11,7 +11,7 @@ use candle_core::pickle::{Object, PthTensors, Stack};
 use candle_core::{DType, Tensor};
 use zip::ZipArchive;
 
-use crate::catch_panic::catch_panic;
+use crate::data::read::catch_panic;
 
 /// Maximum size in bytes of a checkpoint's pickle, which has only names and shapes.
 const LARGEST_PICKLE: u64 = 16 << 20;
@@ -325,7 +325,7 @@ mod tests {
     use zip::ZipWriter;
     use zip::write::SimpleFileOptions;
 
-    use super::super::export::state_dict;
+    use super::super::state_dict;
     use super::*;
 
     /// Writes a checkpoint without tensor data: sizes are checked before the data are read.

@@ -1,4 +1,4 @@
-//! Encoding and decoding of a family as bytes (see [`super::dataset_file`]).
+//! Encoding and decoding of a family as bytes (see [`super::DatasetFile`]).
 
 use std::ops::Range;
 

@@ -10,10 +10,10 @@ use azimuth_network::replace_file::{open_locked, read_if_exists, remove_unfinish
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::dataset_file::{
+use super::family_code::{EncodedFamily, encode};
+use super::{
     BLOCK, Description, MAGIC, OpenBlock, Source, VERSION, block_families, check_block, seal_block,
 };
-use super::family_code::{EncodedFamily, encode};
 use crate::data::family::{Family, Split};
 
 /// The state of the writer, for a journal.

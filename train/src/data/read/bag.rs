@@ -12,7 +12,7 @@ use azimuth_chess::position::Position;
 use indicatif::ProgressBar;
 use memmap2::Mmap;
 
-use super::games::{Games, ReadError, Skipped};
+use super::{Games, Skipped};
 use crate::data::family::{Family, Game};
 use crate::data::packed::Label;
 
@@ -81,23 +81,24 @@ impl Bag {
 }
 
 impl Games for Bag {
-    fn next(&mut self, _skipped: &mut Skipped) -> Result<Option<Game>, ReadError> {
+    fn next(&mut self, _skipped: &mut Skipped) -> Result<Option<Result<Game>>> {
         if self.taken == self.records() {
             return Ok(None);
         }
         let name = format!("record {}", self.taken);
-        let family = self.family(self.taken).map_err(ReadError::of_record(name));
+        let family = self.family(self.taken).context(name);
         self.taken += 1;
-        Ok(Some(Game::new(vec![family?])))
+        Ok(Some(family.map(|family| Game::new(vec![family]))))
     }
 
     fn record(&self) -> u64 {
         self.taken
     }
 
-    fn skip_to(&mut self, record: u64) -> Result<()> {
-        self.taken = record.min(self.records());
-        Ok(())
+    fn skip_record(&mut self) -> Result<bool> {
+        let is_there = self.taken < self.records();
+        self.taken += u64::from(is_there);
+        Ok(is_there)
     }
 }
 

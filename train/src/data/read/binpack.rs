@@ -9,8 +9,7 @@ use azimuth_chess::position::Position;
 use indicatif::ProgressBar;
 use sfbinpack::{ChunkReader, TrainingDataEntry, read_chunk_into};
 
-use super::games::{Games, ReadError, Skipped, skip};
-use crate::catch_panic::catch_panic;
+use super::{Games, Skipped, catch_panic, skip};
 use crate::data::family::{Family, Game, check_length};
 use crate::data::packed::Label;
 
@@ -68,23 +67,20 @@ impl Binpack {
 }
 
 impl Games for Binpack {
-    fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Game>, ReadError> {
+    fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Result<Game>>> {
         loop {
             let name = format!("game {}", self.taken + 1);
             let entries = self.game().context(name.clone())?;
             if entries.is_empty() {
                 return Ok(None);
             }
-            let mut families = Vec::with_capacity(entries.len());
-            for entry in &entries {
-                if entry.score == NO_SCORE {
-                    skip(skipped, "without a score");
-                } else {
-                    families.push(family(entry).map_err(ReadError::of_record(name.clone()))?);
-                }
-            }
-            if !families.is_empty() {
-                return Ok(Some(Game::new(families)));
+            let (scored, others): (Vec<_>, Vec<_>) =
+                entries.iter().partition(|entry| entry.score != NO_SCORE);
+            others.iter().for_each(|_| skip(skipped, "without a score"));
+            let families = scored.into_iter().map(family).collect::<Result<Vec<_>>>();
+            match families.context(name) {
+                Ok(families) if families.is_empty() => {}
+                families => return Ok(Some(families.map(Game::new))),
             }
         }
     }
@@ -93,9 +89,8 @@ impl Games for Binpack {
         self.taken
     }
 
-    fn skip_to(&mut self, record: u64) -> Result<()> {
-        while self.taken < record && !self.game()?.is_empty() {}
-        Ok(())
+    fn skip_record(&mut self) -> Result<bool> {
+        Ok(!self.game()?.is_empty())
     }
 }
 
@@ -146,7 +141,7 @@ mod tests {
         }
         let (mut binpack, mut skipped) = (open(&file)?, Skipped::new());
         let mut games = Vec::new();
-        while let Some(game) = binpack.next(&mut skipped)? {
+        while let Some(game) = binpack.next_game(&mut skipped)? {
             games.push(game.families);
         }
         assert_eq!(games.iter().map(Vec::len).collect::<Vec<_>>(), [5, 4, 5]);
@@ -162,7 +157,10 @@ mod tests {
 
         let mut binpack = open(&file)?;
         binpack.skip_to(2)?;
-        assert_eq!(binpack.next(&mut skipped)?.map(|game| game.families), Some(games[2].clone()));
+        assert_eq!(
+            binpack.next_game(&mut skipped)?.map(|game| game.families),
+            Some(games[2].clone())
+        );
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use bulletformat::ChessBoard;
 use cozy_chess::{Board, BoardBuilder, Color, Piece, Square};
 
-use super::games::{Games, ReadError, Skipped};
+use super::{Games, Skipped};
 use crate::data::family::{Family, Game};
 use crate::data::packed::Label;
 
@@ -40,20 +40,19 @@ impl Bullet {
 }
 
 impl Games for Bullet {
-    fn next(&mut self, _skipped: &mut Skipped) -> Result<Option<Game>, ReadError> {
+    fn next(&mut self, _skipped: &mut Skipped) -> Result<Option<Result<Game>>> {
         let number = self.taken;
         let Some(bytes) = self.record_bytes()? else { return Ok(None) };
-        let family = family(&bytes).map_err(ReadError::of_record(format!("position {number}")))?;
-        Ok(Some(Game::new(vec![family])))
+        let family = family(&bytes).with_context(|| format!("position {number}"));
+        Ok(Some(family.map(|family| Game::new(vec![family]))))
     }
 
     fn record(&self) -> u64 {
         self.taken
     }
 
-    fn skip_to(&mut self, record: u64) -> Result<()> {
-        while self.taken < record && self.record_bytes()?.is_some() {}
-        Ok(())
+    fn skip_record(&mut self) -> Result<bool> {
+        Ok(self.record_bytes()?.is_some())
     }
 }
 
@@ -99,7 +98,7 @@ mod tests {
             // Sides exchanged and ranks mirrored: Black, who is to move, appears as White.
             ("r3k3/4p3/8/8/8/8/2P5/4K3 w - - 0 1", -120),
         ] {
-            let game = bullet.next(&mut Skipped::new())?.context("a position")?;
+            let game = bullet.next_game(&mut Skipped::new())?.context("a position")?;
             let board = fen.parse().expect("valid");
             assert_eq!(game.families, [Family::own(board, Label::Centipawns(centipawns))]);
         }

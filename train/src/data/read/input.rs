@@ -1,12 +1,12 @@
 //! An input file: its format, its hash and its games. The games of a dataset are its blocks.
 
 use std::fs::File;
-use std::io::{BufRead, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use azimuth_chess::pgn::{decompressed, is_compressed};
+use azimuth_chess::pgn::{decompressed, is_compressed, unpacked};
 use azimuth_network::checksum::hex;
 use clap::ValueEnum;
 use indicatif::ProgressBar;
@@ -16,13 +16,13 @@ use sha2::{Digest, Sha256};
 use super::bag::Bag;
 use super::binpack::Binpack;
 use super::bullet::Bullet;
-use super::games::{Games, Lines, ReadError, Skipped};
 use super::lichess::Lichess;
 use super::pgn::Pgn;
 use super::position_lines::{Csv, Epd, PositionLines, View};
 use super::viriformat::Viriformat;
+use super::{Games, Lines, Skipped};
 use crate::data::family::Game;
-use crate::data::file::dataset_file::DatasetFile;
+use crate::data::file::DatasetFile;
 
 #[derive(Clone)]
 pub struct Input {
@@ -98,8 +98,8 @@ impl Input {
                 Box::new(Bag::open(&self.path, self.format == Format::Bagz, bar)?)
             }
             Format::Binpack => Box::new(Binpack::open(&self.path, bar)?),
-            Format::Bullet => Box::new(Bullet::new(stream()?)),
-            Format::Viriformat => Box::new(Viriformat::new(stream()?)),
+            Format::Bullet => Box::new(Bullet::new(self.binary(bar)?)),
+            Format::Viriformat => Box::new(Viriformat::new(self.binary(bar)?)),
             Format::Epd => Box::new(PositionLines::new(Lines::new(stream()?), Epd)),
             Format::Lichess => Box::new(PositionLines::new(Lines::new(stream()?), Lichess)),
             Format::Csv => {
@@ -113,6 +113,12 @@ impl Input {
     fn stream(&self, bar: &ProgressBar) -> Result<Box<dyn BufRead + Send>> {
         let file = bar.wrap_read(File::open(&self.path)?);
         Ok(decompressed(&self.path, file)?)
+    }
+
+    /// The bytes of a binary format, in which no byte order mark is looked for.
+    fn binary(&self, bar: &ProgressBar) -> Result<Box<dyn BufRead + Send>> {
+        let file = bar.wrap_read(File::open(&self.path)?);
+        Ok(Box::new(BufReader::with_capacity(1 << 18, unpacked(&self.path, file)?)))
     }
 }
 
@@ -182,7 +188,7 @@ struct PackedGames {
 }
 
 impl Games for PackedGames {
-    fn next(&mut self, _skipped: &mut Skipped) -> Result<Option<Game>, ReadError> {
+    fn next(&mut self, _skipped: &mut Skipped) -> Result<Option<Result<Game>>> {
         if self.taken as usize >= self.file.blocks() {
             return Ok(None);
         }
@@ -190,15 +196,15 @@ impl Games for PackedGames {
         self.taken += 1;
         let each = self.file.bytes() as u64 / self.file.blocks() as u64;
         self.bar.set_position(self.taken * each);
-        Ok(Some(Game { split, families }))
+        Ok(Some(Ok(Game { split, families })))
     }
 
     fn record(&self) -> u64 {
         self.taken
     }
 
-    fn skip_to(&mut self, record: u64) -> Result<()> {
-        self.taken = record;
-        Ok(())
+    fn skip_record(&mut self) -> Result<bool> {
+        self.taken += 1;
+        Ok(true)
     }
 }

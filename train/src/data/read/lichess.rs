@@ -13,7 +13,8 @@ use azimuth_chess::position::Position;
 use cozy_chess::Move;
 use serde::Deserialize;
 
-use super::position_lines::{LineFormat, ParsedLine};
+use super::position_lines::LineFormat;
+use super::{Skipped, skip};
 use crate::data::family::{Family, FamilyLabels};
 use crate::data::packed::Label;
 
@@ -50,13 +51,14 @@ pub struct Lichess;
 
 impl LineFormat for Lichess {
     fn position(&self, record: &str) -> Option<String> {
-        if record.contains("\"evals\"") {
-            return None;
-        }
-        serde_json::from_str(record).ok().map(|record: FlatRecord| record.fen)
+        let record: FlatRecord = is_flat(record).then(|| serde_json::from_str(record).ok())??;
+        Some(record.fen)
     }
 
-    fn read_together(&mut self, records: &[String]) -> Result<ParsedLine> {
+    fn read(&self, records: &[String], skipped: &mut Skipped) -> Result<Vec<Family>> {
+        if !is_flat(&records[0]) {
+            return families(&serde_json::from_str(&records[0])?, skipped);
+        }
         let mut evals: Vec<Evaluation> = Vec::new();
         let mut fen = String::new();
         for record in records {
@@ -67,27 +69,29 @@ impl LineFormat for Lichess {
                 None => evals.push(Evaluation { depth, pvs: vec![variation] }),
             }
         }
-        read(&Record { fen, evals })
-    }
-
-    fn read(&mut self, line: &str) -> Result<ParsedLine> {
-        read(&serde_json::from_str(line)?)
+        families(&Record { fen, evals }, skipped)
     }
 }
 
+/// Whether a record is a [`FlatRecord`].
+fn is_flat(record: &str) -> bool {
+    !record.contains("\"evals\"")
+}
+
 /// The families of a position's evaluations.
-fn read(record: &Record) -> Result<ParsedLine> {
+fn families(record: &Record, skipped: &mut Skipped) -> Result<Vec<Family>> {
     let position = Position::from_fen(&record.fen)?;
     // The first of equally deep evaluations: they are sorted by the number of variations.
     let deepest = record.evals.iter().rev().max_by_key(|evaluation| evaluation.depth);
     let variations = deepest.map_or(&[][..], |evaluation| &evaluation.pvs);
     let Some(label) = variations.first().and_then(Variation::label) else {
-        return Ok(ParsedLine::Skipped("without an evaluation"));
+        skip(skipped, "without an evaluation");
+        return Ok(Vec::new());
     };
     let mut families = vec![Family::own(position.board().clone(), label)];
     let mut children: Vec<(Move, Label)> = Vec::new();
     for variation in variations {
-        let first = variation.line.as_deref().and_then(|line| line.split(' ').next());
+        let first = variation.line.as_deref().and_then(|line| line.split_whitespace().next());
         if let Some((text, label)) = first.zip(variation.label()) {
             let mv = position.parse_move(text).context("evals.pvs.line")?;
             if !children.iter().any(|(other, _)| *other == mv) {
@@ -101,7 +105,7 @@ fn read(record: &Record) -> Result<ParsedLine> {
             labels: FamilyLabels::Children(children),
         });
     }
-    Ok(ParsedLine::Families(families))
+    Ok(families)
 }
 
 impl Variation {
@@ -115,13 +119,9 @@ impl Variation {
 mod tests {
     use super::*;
 
-    fn labels(line: &str) -> Result<Vec<Label>> {
-        Ok(match Lichess.read(line)? {
-            ParsedLine::Families(families) => {
-                families.iter().flat_map(Family::positions).map(|(_, label)| label).collect()
-            }
-            ParsedLine::Skipped(_) => Vec::new(),
-        })
+    fn labels(records: &[String]) -> Result<Vec<Label>> {
+        let families = Lichess.read(records, &mut Skipped::new())?;
+        Ok(families.iter().flat_map(Family::positions).map(|(_, label)| label).collect())
     }
 
     #[test]
@@ -134,17 +134,14 @@ mod tests {
             line("\"depth\":30,\"cp\":60,\"mate\":null,\"line\":\"e2e3\""),
         ];
         assert_eq!(Lichess.position(&records[0]).as_deref(), Some(fen));
-        let ParsedLine::Families(families) = Lichess.read_together(&records)? else {
-            panic!("no label");
-        };
-        let found: Vec<Label> =
-            families.iter().flat_map(Family::positions).map(|(_, label)| label).collect();
-        assert_eq!(found, [Label::Mate(true), Label::Mate(true), Label::Centipawns(60)]);
+        let expected = [Label::Mate(true), Label::Mate(true), Label::Centipawns(60)];
+        assert_eq!(labels(&records)?, expected);
         Ok(())
     }
 
     #[test]
     fn the_deepest_evaluation_counts() -> Result<()> {
+        let labels = |line: &str| labels(&[line.to_owned()]);
         // The example from the database's web page.
         let line = r#"{"fen":"2bq1rk1/pr3ppn/1p2p3/7P/2pP1B1P/2P5/PPQ2PB1/R3R1K1 w - -","evals":[
             {"pvs":[{"cp":311,"line":"g2e4 f7f5 e4b7"}],"knodes":206765,"depth":36},

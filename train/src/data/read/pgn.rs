@@ -11,12 +11,12 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use azimuth_chess::pgn::{Fault, GameBuilder, Line, Reader, Tags};
 use azimuth_chess::position::Position;
 use cozy_chess::{Color, Move};
 
-use super::games::{Games, ReadError, Skipped, skip};
+use super::{Games, Skipped, skip};
 use crate::data::family::{ContentHash, Family, FamilyLabels, Game, check_length};
 use crate::data::packed::Label;
 
@@ -31,7 +31,7 @@ impl Pgn {
 }
 
 impl Games for Pgn {
-    fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Game>, ReadError> {
+    fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Result<Game>>> {
         loop {
             let Some(read) = self.reader.read_game::<LabelledGame>()? else { return Ok(None) };
             match read {
@@ -40,14 +40,14 @@ impl Games for Pgn {
                 }
                 Err(bad) => {
                     let name = format!("game {}", bad.number);
-                    return Err(ReadError::Record { name, error: bad.fault.into() });
+                    return Ok(Some(Err(bad.fault).context(name)));
                 }
                 Ok((game, left_out)) => {
                     for (reason, count) in left_out {
                         (0..count).for_each(|_| skip(skipped, reason));
                     }
                     if !game.families.is_empty() {
-                        return Ok(Some(game));
+                        return Ok(Some(Ok(game)));
                     }
                     skip(skipped, "game without labels");
                 }
@@ -59,9 +59,8 @@ impl Games for Pgn {
         self.reader.taken()
     }
 
-    fn skip_to(&mut self, record: u64) -> Result<()> {
-        while self.reader.taken() < record && self.reader.skip_game()? {}
-        Ok(())
+    fn skip_record(&mut self) -> Result<bool> {
+        self.reader.skip_game()
     }
 }
 
@@ -168,16 +167,20 @@ const MOST_MOVES_TO_MATE: u32 = 1_000;
 const MOST_PAWNS: f64 = 10_000.0;
 
 /// The evaluation in a comment: `[%eval 0.25]`, `[%eval #-3]`, `[%eval -M3]`, with or without
-/// `,depth`. The inner value is `None` if it is none of these.
+/// `,depth`. The inner value is `None` if it is none of these. ChessBase writes `[%eval 25,20]`:
+/// whole numbers with a depth are centipawns.
 fn read_evaluation(comment: &str) -> Option<Option<Label>> {
     let (_, rest) = comment.split_once("[%eval")?;
-    let value = rest.split([']', ',']).next().unwrap_or_default().trim();
+    let value = rest.split(']').next().unwrap_or_default();
+    let (value, depth) = value.split_once(',').map_or((value, None), |(v, d)| (v, Some(d)));
+    let value = value.trim();
     let (is_mate, value) = value.strip_prefix('#').map_or((false, value), |moves| (true, moves));
     let (is_lost, size) = split_sign(value);
     let mate = size.strip_prefix('M').or(is_mate.then_some(size));
     Some(match mate {
         Some(moves) => read_mate(moves, is_lost),
-        None => read_pawns(size, is_lost),
+        None if depth.is_some() && !size.contains('.') => read_number(size, 1.0, is_lost),
+        None => read_number(size, 100.0, is_lost),
     })
 }
 
@@ -194,12 +197,12 @@ fn read_mate(moves: &str, is_lost: bool) -> Option<Label> {
     is_known.then_some(Label::Mate(!is_lost))
 }
 
-/// The label of pawns without a sign.
-fn read_pawns(pawns: &str, is_lost: bool) -> Option<Label> {
-    let is_number = pawns.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let pawns: f64 = pawns.parse().ok().filter(|pawns| is_number && *pawns <= MOST_PAWNS)?;
-    let centipawns = (pawns * 100.0).round() as i32;
-    Some(Label::Centipawns(if is_lost { -centipawns } else { centipawns }))
+/// The label of a number without a sign, in units of `unit` centipawns.
+fn read_number(number: &str, unit: f64, is_lost: bool) -> Option<Label> {
+    let is_number = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let centipawns = number.parse::<f64>().ok().filter(|_| is_number)? * unit;
+    let label = (if is_lost { -centipawns } else { centipawns }).round();
+    (centipawns <= MOST_PAWNS * 100.0).then_some(Label::Centipawns(label as i32))
 }
 
 /// The score at the start of a match runner's comment, such as `+0.35/12 0.05s`, `-M4/20` or, from
@@ -222,7 +225,7 @@ fn read_score(comment: &str, mover: Color) -> Option<Label> {
         None => {
             let (pawns, decimals) = size.split_once('.')?;
             (digits(pawns) && digits(decimals)).then_some(())?;
-            read_pawns(size, is_lost)?
+            read_number(size, 100.0, is_lost)?
         }
     };
     Some(label.seen_by(mover))
@@ -232,13 +235,12 @@ fn read_score(comment: &str, mover: Color) -> Option<Label> {
 mod tests {
     use std::io;
 
-    use anyhow::Context;
     use cozy_chess::Board;
 
     use super::*;
 
     fn families(text: &'static str) -> Result<Vec<Family>> {
-        let game = Pgn::new(Box::new(text.as_bytes())).next(&mut Skipped::new())?;
+        let game = Pgn::new(Box::new(text.as_bytes())).next_game(&mut Skipped::new())?;
         Ok(game.context("no game")?.families)
     }
 
@@ -308,6 +310,8 @@ mod tests {
             ("[%eval 0.57]", Some(Label::Centipawns(57))),
             ("[%eval +0.57,20] [%clk 0:01:00]", Some(Label::Centipawns(57))),
             ("[%eval -0.57]", Some(Label::Centipawns(-57))),
+            ("[%eval 3]", Some(Label::Centipawns(300))),
+            ("[%eval -57,20]", Some(Label::Centipawns(-57))),
             ("[%eval #3]", Some(Label::Mate(true))),
             ("[%eval #-3]", Some(Label::Mate(false))),
             ("[%eval -M1]", Some(Label::Mate(false))),
@@ -325,7 +329,7 @@ mod tests {
                 Pgn::new(Box::new(io::Cursor::new(format!("1. e4 {{ {comment} }} *")))),
                 Skipped::new(),
             );
-            let game = pgn.next(&mut skipped)?;
+            let game = pgn.next_game(&mut skipped)?;
             let found = game.and_then(|game| Some(game.families.first()?.positions().next()?.1));
             assert_eq!(found, expected, "{comment}");
             let counted = skipped.contains_key("unreadable evaluation");
@@ -338,7 +342,8 @@ mod tests {
     fn a_label_after_a_null_move_is_left_out() -> Result<()> {
         let text = "1. e4 { [%eval 0.3] } 1... -- { [%eval 9] } 2. d4 { [%eval 1.1] } *";
         let mut skipped = Skipped::new();
-        let game = Pgn::new(Box::new(text.as_bytes())).next(&mut skipped)?.context("no game")?;
+        let game =
+            Pgn::new(Box::new(text.as_bytes())).next_game(&mut skipped)?.context("no game")?;
         assert_eq!((game.labels(), skipped.get("after a null move")), (2, Some(&1)));
         Ok(())
     }
@@ -349,8 +354,8 @@ mod tests {
                     [Variant \"Atomic\"]\n\n1. Nf3 { [%eval 0] } *\n\n1. e4 *\n\n\
                     [Variant \"Chess960\"]\n\n1. e4 { [%eval 0.2] } *\n";
         let (mut pgn, mut skipped) = (Pgn::new(Box::new(text.as_bytes())), Skipped::new());
-        assert_eq!(pgn.next(&mut skipped)?.map(|game| game.labels()), Some(1));
-        assert_eq!(pgn.next(&mut skipped)?.map(|game| game.labels()), Some(1));
+        assert_eq!(pgn.next_game(&mut skipped)?.map(|game| game.labels()), Some(1));
+        assert_eq!(pgn.next_game(&mut skipped)?.map(|game| game.labels()), Some(1));
         assert!(pgn.next(&mut skipped)?.is_none());
         assert_eq!(pgn.record(), 4);
         let expected = ["game of another variant", "game over", "game without labels"];
@@ -358,7 +363,7 @@ mod tests {
 
         let mut pgn = Pgn::new(Box::new(text.as_bytes()));
         pgn.skip_to(3)?;
-        assert_eq!(pgn.next(&mut skipped)?.map(|game| game.labels()), Some(1));
+        assert_eq!(pgn.next_game(&mut skipped)?.map(|game| game.labels()), Some(1));
         Ok(())
     }
 }

@@ -1,20 +1,13 @@
 //! Formats with one position a line: what they share, EPD, and CSV.
 
-use anyhow::{Context, Result, bail, ensure};
-use azimuth_chess::position::Position;
+use anyhow::{Context, Result, ensure};
+use azimuth_chess::position::{Position, split_operations};
 use clap::ValueEnum;
 use serde::Serialize;
 
-use super::games::{Games, Lines, ReadError, Skipped, skip};
+use super::{Games, Lines, Skipped, skip};
 use crate::data::family::{Family, Game};
 use crate::data::packed::Label;
-
-pub enum ParsedLine {
-    /// Labelled positions of the same game.
-    Families(Vec<Family>),
-    /// No label, for this reason, which [`skip`] counts.
-    Skipped(&'static str),
-}
 
 /// A format with one record a line.
 pub trait LineFormat: Send {
@@ -28,13 +21,9 @@ pub trait LineFormat: Send {
         None
     }
 
-    /// The families of a record that is not empty. Fails if the record is malformed.
-    fn read(&mut self, record: &str) -> Result<ParsedLine>;
-
-    /// The families of records of one position.
-    fn read_together(&mut self, records: &[String]) -> Result<ParsedLine> {
-        self.read(&records[0])
-    }
+    /// The families of a record, or of several records of one position. If there is no label,
+    /// returns none, and counts the reason in `skipped`. Fails if a record is malformed.
+    fn read(&self, records: &[String], skipped: &mut Skipped) -> Result<Vec<Family>>;
 }
 
 /// Maximum number of lines of a record. A quotation mark without a partner must not fill the memory.
@@ -89,31 +78,27 @@ impl<F: LineFormat> PositionLines<F> {
 }
 
 impl<F: LineFormat> Games for PositionLines<F> {
-    fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Game>, ReadError> {
-        loop {
-            let Some((record, lines)) = self.next_record()? else { return Ok(None) };
+    fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Result<Game>>> {
+        while let Some((record, lines)) = self.next_record()? {
             let name = format!("line {}", self.lines.number() + 1 - lines);
-            let read = match self.format.position(&record) {
-                None => self.format.read(&record),
-                Some(position) => {
-                    let mut records = vec![record];
-                    while records.len() < MOST_RECORDS
-                        && let Some((record, lines)) = self.next_record()?
-                    {
-                        if self.format.position(&record).as_ref() != Some(&position) {
-                            self.ahead = Some((record, lines));
-                            break;
-                        }
-                        records.push(record);
-                    }
-                    self.format.read_together(&records)
+            let position = self.format.position(&record);
+            let mut records = vec![record];
+            while position.is_some()
+                && records.len() < MOST_RECORDS
+                && let Some((record, lines)) = self.next_record()?
+            {
+                if self.format.position(&record) != position {
+                    self.ahead = Some((record, lines));
+                    break;
                 }
-            };
-            match read.map_err(ReadError::of_record(name))? {
-                ParsedLine::Families(families) => return Ok(Some(Game::new(families))),
-                ParsedLine::Skipped(reason) => skip(skipped, reason),
+                records.push(record);
+            }
+            match self.format.read(&records, skipped).context(name) {
+                Ok(families) if families.is_empty() => {}
+                families => return Ok(Some(families.map(Game::new))),
             }
         }
+        Ok(None)
     }
 
     fn record(&self) -> u64 {
@@ -121,9 +106,8 @@ impl<F: LineFormat> Games for PositionLines<F> {
         self.lines.number() - self.headings - ahead
     }
 
-    fn skip_to(&mut self, record: u64) -> Result<()> {
-        self.ahead = None;
-        self.lines.skip_to(record + self.headings)
+    fn skip_record(&mut self) -> Result<bool> {
+        Ok(self.lines.next()?.is_some())
     }
 }
 
@@ -131,45 +115,41 @@ impl<F: LineFormat> Games for PositionLines<F> {
 pub struct Epd;
 
 impl LineFormat for Epd {
-    fn read(&mut self, line: &str) -> Result<ParsedLine> {
+    fn read(&self, records: &[String], skipped: &mut Skipped) -> Result<Vec<Family>> {
+        let line = &records[0];
         if let Some((fen, rest)) = line.split_once('|') {
             let text = rest.split('|').next().unwrap_or_default().trim();
             // A result, `0.5`, may stand there in another order of the fields.
             let label = Label::parse_centipawns(text).filter(|_| !text.contains('.'));
             let label = label.with_context(|| format!("'{text:.80}': not centipawns"))?;
-            let board = Position::from_fen(fen)?.board().clone();
-            return Ok(ParsedLine::Families(vec![Family::own(board, label)]));
+            return Ok(vec![Family::own(Position::from_fen(fen)?.board().clone(), label)]);
         }
+        ensure!(line.split_whitespace().nth(3).is_some(), "'{line:.80}': expected four fields");
         let (position, label) = parse_epd(line)?;
-        let Some(label) = label else { return Ok(ParsedLine::Skipped("without ce or dm")) };
-        Ok(ParsedLine::Families(vec![Family::own(position.board().clone(), label)]))
+        if label.is_none() {
+            skip(skipped, "without ce or dm");
+        }
+        Ok(label.map(|label| Family::own(position.board().clone(), label)).into_iter().collect())
     }
 }
 
-/// A record's position and its label, from White's point of view, if it has one.
+/// The position of a FEN or an EPD record, and its label, from White's point of view, if it has one.
 pub fn parse_epd(line: &str) -> Result<(Position, Option<Label>)> {
     // Comments are operations such as `c0` and `id`; EPD has no comment lines.
-    let fields: Vec<&str> = line.splitn(5, char::is_whitespace).collect();
-    let [placement, side, castling, en_passant, operations @ ..] = fields.as_slice() else {
-        bail!("'{line:.80}': expected four fields and operations");
+    let (fen, operations) = split_operations(line);
+    let position = Position::from_fen(&fen)?;
+    let (mut label, mut quoted) = (None, false);
+    let ends = |character: char| {
+        quoted ^= character == '"';
+        character == ';' && !quoted
     };
-    let operations = operations.first().copied().unwrap_or_default();
-    let operations = operations.split(';').map(str::trim);
-    let mut counters = ["0", "1"];
-    let mut label = None;
-    for (code, operand) in operations.filter_map(|operation| operation.split_once(' ')) {
+    for (code, operand) in operations.split(ends).filter_map(|it| it.trim().split_once(' ')) {
         match code {
             "ce" => label = Some(Label::Centipawns(epd_number(code, operand)?)),
             "dm" => label = Some(Label::Mate(epd_number(code, operand)? > 0)),
-            "hmvc" => counters[0] = operand,
-            "fmvn" => counters[1] = operand,
             _ => {}
         }
     }
-    let [halfmove_clock, fullmove_number] = counters;
-    let fen =
-        format!("{placement} {side} {castling} {en_passant} {halfmove_clock} {fullmove_number}");
-    let position = Position::from_fen(&fen)?;
     let label = label.map(|label| label.seen_by(position.board().side_to_move()));
     Ok((position, label))
 }
@@ -224,7 +204,16 @@ impl Csv {
 
 impl LineFormat for Csv {
     fn goes_on(&self, record: &str) -> bool {
-        record.matches('"').count() % 2 == 1
+        // A quotation mark opens a field only at its beginning.
+        let (mut quoted, mut may_open) = (false, true);
+        for character in record.chars() {
+            (quoted, may_open) = match character {
+                '"' if quoted => (false, true),
+                '"' if may_open => (true, false),
+                other => (quoted, !quoted && other == ','),
+            };
+        }
+        quoted
     }
 
     /// The rows of one position are evaluations at several depths.
@@ -233,20 +222,15 @@ impl LineFormat for Csv {
         csv_fields(record).ok()?.get(self.fen).cloned()
     }
 
-    fn read_together(&mut self, records: &[String]) -> Result<ParsedLine> {
+    fn read(&self, records: &[String], skipped: &mut Skipped) -> Result<Vec<Family>> {
         let depth = |record: &String| {
             let fields = csv_fields(record).ok()?;
-            fields.get(self.depth?)?.trim().parse::<u32>().ok()
+            let depth: f64 = fields.get(self.depth?)?.trim().parse().ok()?;
+            (depth >= 0.0).then_some(depth as u32)
         };
         // The first of equally deep ones.
-        match records.iter().rev().max_by_key(|record| depth(record)) {
-            Some(deepest) => self.read(deepest),
-            None => Ok(ParsedLine::Skipped("without a label")),
-        }
-    }
-
-    fn read(&mut self, line: &str) -> Result<ParsedLine> {
-        let fields = csv_fields(line)?;
+        let deepest = records.iter().rev().max_by_key(|record| depth(record));
+        let fields = csv_fields(deepest.context("no row")?)?;
         let field = |column: usize| {
             let missing = || format!("column {} is missing", column + 1);
             fields
@@ -257,25 +241,25 @@ impl LineFormat for Csv {
         let (fen, text) = (field(self.fen)?, field(self.label)?);
         let position = Position::from_fen(fen)?;
         let mate = self.mate.map(field).transpose()?.unwrap_or_default();
-        let text = if mate.is_empty() { text.to_owned() } else { format!("#{mate}") };
-        if text.is_empty() {
-            return Ok(ParsedLine::Skipped("without a label"));
+        if text.is_empty() && mate.is_empty() {
+            skip(skipped, "without a label");
+            return Ok(Vec::new());
         }
         let label = if !mate.is_empty() {
-            let label = Label::parse_centipawns(&text);
+            let label = Label::parse_centipawns(&format!("#{mate}"));
             label.with_context(|| format!("'{mate:.80}': not a number of moves"))?
         } else if self.is_probability {
             let p = text.parse().ok().and_then(Label::of_win_probability);
             p.with_context(|| format!("'{text:.80}': not a win probability in [0, 1]"))?
         } else {
-            let label = Label::parse_centipawns(&text);
+            let label = Label::parse_centipawns(text);
             label.with_context(|| format!("'{text:.80}': not centipawns"))?
         };
         let label = match self.view {
             View::White => label,
             View::SideToMove => label.seen_by(position.board().side_to_move()),
         };
-        Ok(ParsedLine::Families(vec![Family::own(position.board().clone(), label)]))
+        Ok(vec![Family::own(position.board().clone(), label)])
     }
 }
 
@@ -295,12 +279,8 @@ mod tests {
     use super::*;
 
     fn epd_label(line: &str) -> Result<Option<Label>> {
-        Ok(match Epd.read(line)? {
-            ParsedLine::Families(families) => {
-                families[0].positions().next().map(|(_, label)| label)
-            }
-            ParsedLine::Skipped(_) => None,
-        })
+        let families = Epd.read(&[line.to_owned()], &mut Skipped::new())?;
+        Ok(families.first().and_then(|family| Some(family.positions().next()?.1)))
     }
 
     #[test]
@@ -308,6 +288,10 @@ mod tests {
         let black = "4k3/8/8/8/8/8/4P3/4K3 b - -";
         assert_eq!(epd_label(&format!("{black} ce -70; id \"a\";"))?, Some(Label::Centipawns(70)));
         assert_eq!(epd_label(&format!("{black} hmvc 3; fmvn 9; dm 2;"))?, Some(Label::Mate(false)));
+        assert_eq!(
+            epd_label(&format!("{black} id \"x; ce 9\"; ce 5;"))?,
+            Some(Label::Centipawns(-5))
+        );
         assert_eq!(epd_label(&format!("{black} bm Kd7;"))?, None);
         assert_eq!(epd_label(black)?, None);
         for bad in ["ce much;", "hmvc x; ce 1;"] {
@@ -326,7 +310,7 @@ mod tests {
 
     fn labels(mut records: PositionLines<impl LineFormat>) -> Result<Vec<Label>> {
         let mut found = Vec::new();
-        while let Some(game) = records.next(&mut Skipped::new())? {
+        while let Some(game) = records.next_game(&mut Skipped::new())? {
             found.extend(game.families[0].positions().map(|(_, label)| label));
         }
         Ok(found)
@@ -364,7 +348,7 @@ mod tests {
             Ok(PositionLines::new(lines, csv))
         };
         let mut first = open()?;
-        first.next(&mut Skipped::new())?;
+        first.next_game(&mut Skipped::new())?;
         assert_eq!(first.record(), 2);
         let mut second = open()?;
         second.skip_to(2)?;
@@ -379,7 +363,7 @@ mod tests {
         let lines = Lines::new(Box::new(text.as_bytes()));
         let found = labels(PositionLines::new(lines, Epd))?;
         assert_eq!(found, [Label::Centipawns(57), Label::Centipawns(-3)]);
-        assert!(Epd.read("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1 | 0.5 | 57").is_err());
+        assert!(epd_label("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1 | 0.5 | 57").is_err());
         Ok(())
     }
 

@@ -8,8 +8,7 @@ use cozy_chess::{Board, Move, Piece, Square};
 use viriformat::chess::chessmove::Move as ViriMove;
 use viriformat::dataformat::Game as ViriGame;
 
-use super::games::{Games, ReadError, Skipped, skip};
-use crate::catch_panic::catch_panic;
+use super::{Games, Skipped, catch_panic, skip};
 use crate::data::family::{Family, Game, MOST_LABELS_A_GAME};
 use crate::data::packed::{Label, NO_EN_PASSANT, PackedPosition};
 
@@ -38,14 +37,14 @@ impl Viriformat {
 }
 
 impl Games for Viriformat {
-    fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Game>, ReadError> {
+    fn next(&mut self, skipped: &mut Skipped) -> Result<Option<Result<Game>>> {
         loop {
             let number = self.taken + 1;
             let name = || format!("game {number}");
             let Some(game) = self.read().with_context(name)? else { return Ok(None) };
-            let families = families(&game, skipped).map_err(ReadError::of_record(name()))?;
-            if !families.is_empty() {
-                return Ok(Some(Game::new(families)));
+            match families(&game, skipped).with_context(name) {
+                Ok(families) if families.is_empty() => {}
+                families => return Ok(Some(families.map(Game::new))),
             }
         }
     }
@@ -54,9 +53,8 @@ impl Games for Viriformat {
         self.taken
     }
 
-    fn skip_to(&mut self, record: u64) -> Result<()> {
-        while self.taken < record && self.read()?.is_some() {}
-        Ok(())
+    fn skip_record(&mut self) -> Result<bool> {
+        Ok(self.read()?.is_some())
     }
 }
 
@@ -134,7 +132,7 @@ mod tests {
         let twice = [example(), example()].concat();
         let mut viri = Viriformat::new(Box::new(std::io::Cursor::new(twice)));
         viri.skip_to(1)?;
-        let game = viri.next(&mut Skipped::new())?.context("a game")?;
+        let game = viri.next_game(&mut Skipped::new())?.context("a game")?;
         let labels: Vec<Label> =
             game.families.iter().flat_map(Family::positions).map(|(_, label)| label).collect();
         assert_eq!(labels, [Label::Centipawns(10), Label::Centipawns(-20), Label::Mate(true)]);
@@ -149,9 +147,8 @@ mod tests {
         let third = illegal.len() - 8;
         illegal[third..third + 2].copy_from_slice(&(48u16 | 49 << 6).to_le_bytes());
         let error = Viriformat::new(Box::new(std::io::Cursor::new(illegal)))
-            .next(&mut Skipped::new())
+            .next_game(&mut Skipped::new())
             .expect_err("no such move");
-        let error = anyhow::Error::from(error);
         assert!(format!("{error:#}").contains("game 1: move 3 (a7b7) is not legal"), "{error:#}");
         Ok(())
     }
@@ -167,7 +164,7 @@ mod tests {
                     .next(&mut Skipped::new());
             }
             let cut = std::io::Cursor::new(whole[..index].to_vec());
-            let read = Viriformat::new(Box::new(cut)).next(&mut Skipped::new());
+            let read = Viriformat::new(Box::new(cut)).next_game(&mut Skipped::new());
             assert!(index == 0 || read.is_err(), "{index}");
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use azimuth_chess::position::{Position, fen_of};
+use azimuth_chess::position::Position;
 use azimuth_cli::say;
 use azimuth_network::{Inputs, Perspective};
 use azimuth_search::inference::Worker;
@@ -16,9 +16,9 @@ use cozy_chess::{Board, Color};
 use indicatif::ProgressBar;
 use plotters::prelude::RGBColor;
 
-use super::lines::{Chart, PlotLine, draw};
 use crate::data::packed::Label;
-use crate::inspect::positions::EmbeddedPositions;
+use crate::inspect::EmbeddedPositions;
+use crate::inspect::charts::{Chart, PlotLine, draw_chart};
 
 /// Number of positions that are drawn, and the maximum search depth in plies.
 const POSITIONS: usize = 40;
@@ -34,7 +34,7 @@ pub fn depth_figure(space: &EmbeddedPositions) -> Result<String> {
     let mut lines = Vec::new();
     for packed in chosen {
         bar.inc(1);
-        let position = Position::from_fen(&fen_of(&packed.board()?))?;
+        let position = Position::from(packed.board()?);
         if !position.has_legal_move() {
             continue;
         }
@@ -56,7 +56,7 @@ pub fn depth_figure(space: &EmbeddedPositions) -> Result<String> {
         x_range: (-0.2, f64::from(DEPTHS) + 0.2),
         y_range: (-2.0, 102.0),
     };
-    draw(&chart, &lines)
+    draw_chart(&chart, &lines)
 }
 
 /// A colour between blue (0) and red (1).
@@ -115,7 +115,7 @@ pub fn mate_figure(space: &mut EmbeddedPositions) -> Result<Option<String>> {
         x_range: (0.0, f64::from(MOST_PLIES) + 0.5),
         y_range: (ends().fold(0.0, f64::min) - 0.03, ends().fold(0.1, f64::max) + 0.03),
     };
-    draw(&chart, &lines).map(Some)
+    draw_chart(&chart, &lines).map(Some)
 }
 
 /// Approximate number of positions with forced mates whose proof is tried.
@@ -134,7 +134,7 @@ fn proven_mates(space: &EmbeddedPositions) -> Result<Vec<(u32, Board)>> {
     let mut found = Vec::new();
     for packed in all.into_iter().step_by(every) {
         bar.inc(1);
-        let mut position = Position::from_fen(&fen_of(&packed.board()?))?;
+        let mut position = Position::from(packed.board()?);
         if !position.has_legal_move() {
             continue;
         }

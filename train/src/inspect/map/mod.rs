@@ -1,6 +1,5 @@
 //! `azimuth-train map`: plots of a space (paper, Figures 1 and 3) and of its axis.
 
-mod lines;
 mod measures;
 mod picture;
 mod projection;
@@ -16,7 +15,7 @@ use clap::{Args, ValueEnum};
 use cozy_chess::{Board, Color};
 use projection::{Plane, Projection};
 
-use super::positions::{EmbeddedPositions, PositionsOptions};
+use super::{EmbeddedPositions, PositionsOptions, boards_of};
 
 /// Minimum number of positions for a map.
 const LEAST_POSITIONS: usize = 20;
@@ -154,13 +153,7 @@ impl Trajectory {
     fn of(game: &Game) -> Self {
         let tag = |name: &'static str| game.tags.known(name).unwrap_or(name);
         let title = format!("{} – {}, {}", tag("White"), tag("Black"), tag("Result"));
-        let mut position = game.start.clone();
-        let mut boards = vec![position.board().clone()];
-        for played in &game.moves {
-            position.play(played.mv);
-            boards.push(position.board().clone());
-        }
-        Self { title, boards }
+        Self { title, boards: boards_of(game) }
     }
 
     pub fn len(&self) -> usize {

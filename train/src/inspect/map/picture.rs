@@ -14,7 +14,7 @@ use super::Trajectory;
 use super::measures::nearest;
 use super::projection::Plane;
 use crate::data::packed::Label;
-use crate::inspect::positions::EmbeddedPositions;
+use crate::inspect::EmbeddedPositions;
 
 const SIZE: (f32, f32) = (900.0, 640.0);
 const ROOM: f32 = 30.0;
