@@ -132,12 +132,9 @@ mod tests {
 
     #[test]
     fn clocks_run_by_move_and_gain_their_increments() -> Result<()> {
-        let mv = |milliseconds| PlayedMove {
-            mv: Move { from: Square::A1, to: Square::A2, promotion: None },
-            evaluation: None,
-            depth: None,
-            time: Some(Duration::from_millis(milliseconds)),
-        };
+        let mv = Move { from: Square::A1, to: Square::A2, promotion: None };
+        let ms = Duration::from_millis;
+        let mv = |time| PlayedMove { time: Some(ms(time)), ..PlayedMove::of(mv) };
         let game = GameRecord {
             opening: "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1".to_owned(),
             moves: [300, 600, 200, 50].map(mv).into(),
@@ -147,7 +144,6 @@ mod tests {
         let mut white = Used::default();
         white.add(&game, true, TimeControl::parse("1+0.1")?);
         // Black moves first: White's are the second and the fourth.
-        let ms = Duration::from_millis;
         assert_eq!((white.used, white.longest), (ms(650), ms(600)));
         assert_eq!((white.least_left, white.forfeits), (Some(ms(400)), 1));
         assert_eq!(white.left, [[ms(500)], [ms(550)]]);

@@ -16,8 +16,8 @@ use cozy_chess::Board;
 use serde::Serialize;
 
 use crate::device::DeviceArguments;
-use crate::speed::positions::{children, roots};
 use crate::speed::subject::Subject;
+use crate::speed::{children, roots};
 
 /// Compare an encoder on a device and in a precision with the same encoder on the CPU in f32: the
 /// largest differences of embeddings and scores, and how often sibling positions keep their order.

@@ -6,8 +6,8 @@ use azimuth_search::Planner;
 use azimuth_search::inference::EvaluateOne;
 use cozy_chess::{BitBoard, Board, Color, File, Piece, Rank, Square};
 
-use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH};
 use crate::board::move_count;
+use crate::planners::{AlphaBeta, DEFAULT_DEPTH};
 
 /// 1, material: pawn, knight, bishop, rook, queen, king.
 const MATERIAL: [i32; Piece::NUM] = [100, 320, 330, 500, 900, 0];

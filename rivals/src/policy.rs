@@ -10,8 +10,8 @@ use candle_nn::VarBuilder;
 use cozy_chess::{Board, Move, Square};
 
 use crate::board::{MOVES, PLANES, planes};
-use crate::move_ranking::{MoveRanking, Ranking, RanksMoves};
 use crate::network::{LegalMoves, Linear, ResidualTower, TowerConfig, linear};
+use crate::planners::{MoveRanking, Ranking, RanksMoves};
 use crate::studies::{MEASURED_AT_ONCE, Study};
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, TrainingStep};
 use crate::weights::RivalWeights;
@@ -91,13 +91,13 @@ const SMALL: (TowerConfig, Plan) = (
 const TEMPERATURE: f32 = 0.03;
 
 pub fn train(options: &TrainOptions) -> Result<()> {
-    let lesson = Lesson::read("policy", options, DOCUMENT, SMALL)?;
-    let mut network = PolicyNetwork::new(lesson.config, &lesson.vb())?;
+    let (lesson, config) = Lesson::read("policy", options, DOCUMENT, SMALL)?;
+    let mut network = PolicyNetwork::new(config, &lesson.vb())?;
     crate::training::train(options, &lesson, &mut network)
 }
 
-impl Learner<TowerConfig> for PolicyNetwork {
-    fn loss(&mut self, step: &mut TrainingStep<'_, TowerConfig>) -> Result<Tensor> {
+impl Learner for PolicyNetwork {
+    fn loss(&mut self, step: &mut TrainingStep<'_>) -> Result<Tensor> {
         let studies = step.sample(step.lesson.plan.batch);
         let boards = boards(&studies);
         let logits = self.logits(boards.iter().copied())?;
@@ -105,7 +105,7 @@ impl Learner<TowerConfig> for PolicyNetwork {
         Ok(legal.cross_entropy(&logits, &preferences(&studies))?)
     }
 
-    fn measure(&mut self, lesson: &Lesson<TowerConfig>) -> Result<Metrics> {
+    fn measure(&mut self, lesson: &Lesson) -> Result<Metrics> {
         policy_metrics(&lesson.studies.held_out, self.oriented, |boards| {
             Ok(self.logits(boards.iter().copied())?)
         })

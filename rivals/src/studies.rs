@@ -78,7 +78,7 @@ impl Studies {
         let (data, files) = dataset::open(paths)?;
         let read = |split, every| -> Result<Vec<Study>> {
             let mut studies = Vec::new();
-            data.families(split, every, |family, _| {
+            data.families(split, every, |family| {
                 studies.extend(Study::of(family.decode()?));
                 Ok(())
             })?;

@@ -28,8 +28,8 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 
+use crate::Rival;
 use crate::board::for_side;
-use crate::rival::Rival;
 use crate::weights::RivalWeights;
 
 /// Measure Kendall's tau of a rival, or of Azimuth's encoder, on labelled positions, and its search
@@ -78,8 +78,7 @@ const SPEED_POSITIONS: usize = 30;
 const SPEED_TIME: Duration = Duration::from_millis(100);
 
 pub fn run(options: &TauOptions) -> Result<()> {
-    let weights = options.weights.as_deref();
-    let mut subject = options.subject.load(weights)?;
+    let mut subject = options.subject.load(options.weights.as_deref())?;
     let mut taus = Vec::new();
     let mut speed_positions = Vec::new();
     for path in &options.data {
@@ -97,7 +96,7 @@ pub fn run(options: &TauOptions) -> Result<()> {
     let per_second = speed(&mut *subject.planner, &speed_positions)?;
     print_line(format_args!("positions a second  {per_second:>10.0}"))?;
     if options.json {
-        let (rival, training) = (options.subject.name(weights), subject.training);
+        let LoadedSubject { name: rival, training, .. } = subject;
         let measured = Measured { rival, taus, per_second, training };
         print_line(serde_json::to_string(&measured)?)?;
     }
@@ -122,8 +121,8 @@ fn speed(planner: &mut dyn Planner, positions: &[Labelled]) -> Result<f64> {
 }
 
 /// A system that values or chooses moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject {
+#[derive(Clone, Copy)]
+enum Subject {
     /// Azimuth's encoder; its speed is that of the beam without verification.
     Azimuth,
     Rival(Rival),
@@ -151,17 +150,10 @@ impl ValueEnum for Subject {
 const RESOURCES: Resources = Resources { hash_mb: 16, threads: 1 };
 
 impl Subject {
-    /// The name in results; that of Azimuth has the name of the weights file.
-    pub fn name(self, weights: Option<&Path>) -> String {
-        match self {
-            Self::Azimuth => format!("azimuth-{}", weights.map_or("beam".to_owned(), stem)),
-            Self::Rival(rival) => name_of(&rival),
-        }
-    }
-
     fn load(self, weights: Option<&Path>) -> Result<LoadedSubject> {
         Ok(match self {
             Self::Azimuth => {
+                let name = format!("azimuth-{}", weights.map_or("beam".to_owned(), stem));
                 let weights = DefaultWeights::Beam.or_read(weights)?;
                 let parameters = weights.parameters.iter();
                 let parameters = parameters.map(|(_, tensor)| tensor.elem_count()).sum();
@@ -170,16 +162,17 @@ impl Subject {
                 let settings = PlannerSettings { beam: BeamSettings::PAPER, ..Default::default() };
                 let planner = settings.build(PlannerKind::Beam, &worker, RESOURCES, None)?;
                 let value = Value::Cosine(Box::new(worker.model()?));
-                LoadedSubject { planner, value, training }
+                LoadedSubject { name, planner, value, training }
             }
             Self::Rival(rival) => {
                 let value = match rival.is_policy() {
-                    true => Value::LabelOfChosenMove(name_of(&rival)),
+                    true => Value::LabelOfChosenMove,
                     false => Value::Evaluation,
                 };
                 let planner = rival.planner(weights, &Device::Cpu, 0)?;
                 let training = rival.weights(weights)?.as_ref().map(Training::of);
-                LoadedSubject { planner, value, training: training.unwrap_or_default() }
+                let training = training.unwrap_or_default();
+                LoadedSubject { name: name_of(&rival), planner, value, training }
             }
         })
     }
@@ -207,6 +200,8 @@ impl Training {
 }
 
 struct LoadedSubject {
+    /// The name in results; that of Azimuth has the name of the weights file.
+    name: String,
     planner: Box<dyn Planner>,
     value: Value,
     training: Training,
@@ -218,13 +213,13 @@ enum Value {
     Evaluation,
     /// The cosine from White's view.
     Cosine(Box<ModelClient>),
-    /// The label of the move that this rival, a policy, chooses.
-    LabelOfChosenMove(String),
+    /// The label of the move that a policy chooses.
+    LabelOfChosenMove,
 }
 
 impl LoadedSubject {
     /// The value of a position, larger if it is better for White.
-    pub fn value(&mut self, labelled: &Labelled) -> Result<f32> {
+    fn value(&mut self, labelled: &Labelled) -> Result<f32> {
         let position = &labelled.position;
         let board = position.board();
         let side = board.side_to_move();
@@ -238,13 +233,14 @@ impl LoadedSubject {
                 let own = *cosines.first().context("no cosine")?;
                 Ok(for_side(side, own))
             }
-            Value::LabelOfChosenMove(rival) => {
+            Value::LabelOfChosenMove => {
                 let mut control = Control::without_signals(Limits::default());
                 let report = self.planner.search(position, &mut control, &mut |_| ())?;
                 let chosen = report.pv.first().context("no move")?;
                 let label = labelled.moves.iter().find(|(mv, _)| mv == chosen);
                 label.map(|&(_, label)| label).with_context(|| {
-                    format!("{rival}: needs labels of all moves; '{board}' has none of {chosen}")
+                    let name = &self.name;
+                    format!("{name}: needs labels of all moves; '{board}' has none of {chosen}")
                 })
             }
         }
@@ -252,10 +248,10 @@ impl LoadedSubject {
 }
 
 /// A position with its label and the labels of its moves, as White's win probabilities.
-pub struct Labelled {
-    pub position: Position,
-    pub label: f32,
-    pub moves: Vec<(Move, f32)>,
+struct Labelled {
+    position: Position,
+    label: f32,
+    moves: Vec<(Move, f32)>,
 }
 
 /// The labelled positions of a file, with the labels of their moves if there are any.
@@ -266,7 +262,7 @@ fn read_labelled(path: &Path) -> Result<Vec<Labelled>> {
     // position.
     let mut known: HashMap<u64, f32> = HashMap::new();
     for split in Split::ALL {
-        data.families(split, 1, |family, _| {
+        data.families(split, 1, |family| {
             let Family { board, labels } = family.decode()?;
             match labels {
                 FamilyLabels::Own(label) => {

@@ -13,9 +13,9 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use crate::alpha_beta::AlphaBeta;
 use crate::board::{PLANES, for_side, planes, signs};
 use crate::network::{BoardConvolution, ResidualTower, TowerConfig, ValueHead, board_convolution};
+use crate::planners::AlphaBeta;
 use crate::studies::{MEASURED_AT_ONCE, Study};
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, TrainingStep};
 use crate::weights::RivalWeights;
@@ -110,13 +110,13 @@ const SMALL: (ValueConfig, Plan) = (
 );
 
 pub fn train(options: &TrainOptions) -> Result<()> {
-    let lesson = Lesson::read("value", options, DOCUMENT, SMALL)?;
-    let mut network = ValueNetwork::new(lesson.config, &lesson.vb())?;
+    let (lesson, config) = Lesson::read("value", options, DOCUMENT, SMALL)?;
+    let mut network = ValueNetwork::new(config, &lesson.vb())?;
     crate::training::train(options, &lesson, &mut network)
 }
 
-impl Learner<ValueConfig> for ValueNetwork {
-    fn loss(&mut self, step: &mut TrainingStep<'_, ValueConfig>) -> Result<Tensor> {
+impl Learner for ValueNetwork {
+    fn loss(&mut self, step: &mut TrainingStep<'_>) -> Result<Tensor> {
         let studies = step.sample(step.lesson.plan.batch).into_iter();
         let Labelled { successors, values: labels, .. } = labelled(studies, &mut step.rng);
         let values = self.values(successors.iter())?;
@@ -124,7 +124,7 @@ impl Learner<ValueConfig> for ValueNetwork {
         Ok(mse(&values, &labels)?)
     }
 
-    fn measure(&mut self, lesson: &Lesson<ValueConfig>) -> Result<Metrics> {
+    fn measure(&mut self, lesson: &Lesson) -> Result<Metrics> {
         value_metrics(&lesson.studies.held_out, |_, boards| {
             Ok(self.values(boards.iter())?.to_vec1()?)
         })

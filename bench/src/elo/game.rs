@@ -22,33 +22,32 @@ pub struct Finished {
     pub waits: Vec<Duration>,
 }
 
-/// One side of the board: its player and limits.
-pub struct Seat<'a> {
-    pub player: &'a mut dyn Player,
-    pub limit: &'a Limit,
-}
-
-/// Plays a game from the position `start`. An illegal move or exceeded time loses the game; returns
-/// an error only if a player is broken.
-pub fn play(start: &str, seats: [Seat<'_>; 2], adjudication: &Adjudication) -> Result<Finished> {
+/// Plays a game of White against Black from the position `start`. An illegal move or exceeded time
+/// loses the game; returns an error only if a player is broken.
+pub fn play(
+    start: &str,
+    mut players: [&mut dyn Player; 2],
+    adjudication: &Adjudication,
+) -> Result<Finished> {
     let began = Instant::now();
     let mut position = Position::from_fen(start)?;
     let (mut moves, mut played) = (Vec::new(), Vec::new());
     let mut waits = Vec::new();
     let mut adjudicator = Adjudicator::new(adjudication);
-    let mut clocks = [0, 1].map(|side: usize| seats[side].limit.clock.map(|clock| clock.base));
-    let increments = [0, 1]
-        .map(|side: usize| seats[side].limit.clock.map_or(Duration::ZERO, |clock| clock.increment));
-    let mut seats = seats;
-    seats.iter_mut().try_for_each(|seat| seat.player.new_game())?;
+    let controls = players.each_ref().map(|player| player.limit().clock);
+    let mut clocks = controls.map(|control| control.map(|control| control.base));
+    let increments =
+        controls.map(|control| control.map_or(Duration::ZERO, |control| control.increment));
+    players.iter_mut().try_for_each(|player| player.new_game())?;
     let (outcome, termination, reason) = loop {
         if let Some(ending) = position.ending() {
             break (ending.outcome(), termination::NORMAL, ending.to_string());
         }
         let side = position.board().side_to_move();
-        let seat = &mut seats[side as usize];
+        let player = &mut players[side as usize];
         let made = moves.len() / 2;
-        let moves_to_go = seat.limit.clock.and_then(|clock| clock.moves_to_go(made));
+        let control = controls[side as usize];
+        let moves_to_go = control.and_then(|control| control.moves_to_go(made));
         let situation = Situation {
             start,
             moves: &moves,
@@ -57,9 +56,9 @@ pub fn play(start: &str, seats: [Seat<'_>; 2], adjudication: &Adjudication) -> R
             increments,
             moves_to_go,
         };
-        let choice = seat.player.choose(&situation)?;
+        let choice = player.choose(&situation)?;
         waits.extend(choice.waited);
-        if overstepped(&mut clocks[side as usize], seat.limit, choice.time, made + 1) {
+        if overstepped(&mut clocks[side as usize], player.limit(), choice.time, made + 1) {
             let reason = format!("{side:?} loses on time");
             break (Outcome::win_of(!side), termination::TIME_FORFEIT, reason);
         }
@@ -211,6 +210,7 @@ mod tests {
         moves: std::vec::IntoIter<&'static str>,
         time: Duration,
         evaluation: Option<Evaluation>,
+        limit: Limit,
         games: usize,
     }
 
@@ -221,12 +221,17 @@ mod tests {
                 moves: moves.into_iter(),
                 time: Duration::from_millis(1),
                 evaluation: None,
+                limit: NO_LIMIT,
                 games: 0,
             }
         }
     }
 
     impl Player for Script {
+        fn limit(&self) -> &Limit {
+            &self.limit
+        }
+
         fn new_game(&mut self) -> Result<()> {
             self.games += 1;
             Ok(())
@@ -240,8 +245,8 @@ mod tests {
     }
 
     fn game(start: &str, mut white: Script, mut black: Script, limit: &Limit) -> Result<Finished> {
-        let seats = [Seat { player: &mut white, limit }, Seat { player: &mut black, limit }];
-        let finished = play(start, seats, &Adjudication::default())?;
+        (white.limit, black.limit) = (limit.clone(), limit.clone());
+        let finished = play(start, [&mut white, &mut black], &Adjudication::default())?;
         assert_eq!((white.games, black.games), (1, 1));
         Ok(finished)
     }
@@ -321,11 +326,7 @@ mod tests {
             let mut black = Script::new("e7e5 b8c6 g8f6");
             white.evaluation = Some(Evaluation::Centipawns(600));
             black.evaluation = Some(Evaluation::Mate(4));
-            let seats = [
-                Seat { player: &mut white, limit: &NO_LIMIT },
-                Seat { player: &mut black, limit: &NO_LIMIT },
-            ];
-            let finished = play(STARTPOS, seats, &adjudication)?;
+            let finished = play(STARTPOS, [&mut white, &mut black], &adjudication)?;
             assert_eq!(finished.outcome, Outcome::WhiteWins);
             assert_eq!(finished.termination, termination);
             assert_eq!(finished.moves.len(), if adjudication.resign.is_some() { 4 } else { 7 });

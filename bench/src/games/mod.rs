@@ -51,6 +51,13 @@ pub struct PlayedMove {
     pub time: Option<Duration>,
 }
 
+impl PlayedMove {
+    /// A move without a score and without a time.
+    pub fn of(mv: Move) -> Self {
+        Self { mv, evaluation: None, depth: None, time: None }
+    }
+}
+
 /// Values of PGN's `Termination` tag.
 pub mod termination {
     pub const NORMAL: &str = "normal";
@@ -271,7 +278,7 @@ impl GameRecord {
         let mut record = Self {
             white: player("White"),
             black: player("Black"),
-            opening: tag("FEN").unwrap_or_else(|| STARTPOS.to_owned()),
+            opening: game.tags.known("FEN").unwrap_or(STARTPOS).to_owned(),
             round: tag("Round").unwrap_or_default(),
             moves: Vec::with_capacity(game.moves.len()),
             outcome: game.result()?,
@@ -283,7 +290,7 @@ impl GameRecord {
         record.reason.extend(game.comments.last().map(|text| text.trim()));
         let mut mover = game.start.board().side_to_move();
         for GameMove { mv, comments } in &game.moves {
-            record.moves.push(PlayedMove { mv: *mv, evaluation: None, depth: None, time: None });
+            record.moves.push(PlayedMove::of(*mv));
             comments.iter().for_each(|text| record.add_comment(mover, text.trim()));
             mover = !mover;
         }
@@ -318,8 +325,10 @@ fn read_evaluation(text: &str) -> (Option<Evaluation>, Option<u32>) {
     let evaluation = match value.strip_prefix('#') {
         Some(moves) => moves.parse().ok().map(Evaluation::Mate),
         None => {
-            let pawns = value.parse::<f64>().ok();
-            pawns.map(|pawns| Evaluation::Centipawns((pawns * 100.0).round() as i32))
+            // ChessBase writes `25,20`: centipawns and a depth.
+            let unit = if depth.is_empty() || value.contains('.') { 100.0 } else { 1.0 };
+            let number = value.parse::<f64>().ok();
+            number.map(|number| Evaluation::Centipawns((number * unit).round() as i32))
         }
     };
     (evaluation, depth.parse().ok())
@@ -386,6 +395,13 @@ mod tests {
         assert!(text.contains("[GameDuration \"1:02:03.4000\"]"));
         assert_eq!(read(&text)?, games);
         Ok(())
+    }
+
+    #[test]
+    fn whole_numbers_with_a_depth_are_centipawns() {
+        for (text, centipawns) in [("25,20", 25), ("0.25,20", 25), ("3", 300)] {
+            assert_eq!(read_evaluation(text).0, Some(Evaluation::Centipawns(centipawns)), "{text}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@
 use anyhow::{Context, Result, bail, ensure};
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
-use super::standings::{Results, Standings};
+use super::{Results, Standings};
 
 /// `ln 10 / 400`: natural-logarithm units per Elo.
 const UNIT: f64 = std::f64::consts::LN_10 / 400.0;
@@ -407,7 +407,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
-    use super::super::standings::Player;
+    use super::super::Player;
     use super::*;
     use crate::games::read_file;
 

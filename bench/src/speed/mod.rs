@@ -1,22 +1,26 @@
 //! `azimuth-bench speed`: speed of the encoder alone and in the search, relative to the machine's
 //! limit, which is measured, too.
 
-pub mod positions;
-mod search;
 pub mod subject;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use azimuth_chess::bench_positions::BENCH_POSITIONS;
+use azimuth_chess::position::{Position, board_after, legal_moves};
 use azimuth_cli::print_line;
+use azimuth_network::Inputs;
 use azimuth_network::replace_file::{check_output, replace_file};
+use azimuth_search::encoder::Scores;
 use azimuth_search::inference::{Worker, device_name};
 use azimuth_search::model::Model;
-use azimuth_search::{Beam, BeamSettings, PlannerSettings, Resources};
+use azimuth_search::{
+    Beam, BeamSettings, Control, Limits, Planner, PlannerSettings, Report, Resources,
+};
 use candle_core::{DType, Device, Tensor};
 use clap::Args;
-use search::Round;
+use cozy_chess::Board;
 use serde::{Deserialize, Serialize};
 use subject::Subject;
 
@@ -195,7 +199,7 @@ const LONGEST_ROUND: Duration = Duration::from_secs(20);
 
 impl Bench<'_> {
     fn encoder(&self) -> Result<Vec<EncoderSpeed>> {
-        let boards = positions::leaves(&positions::roots()?);
+        let boards = leaves(&roots()?);
         let operations = self.subject.operations(&boards);
         let mut model = Model::new(&self.subject.weights, self.device, self.dtype)?;
         let largest = model.attributes().maximum_batch;
@@ -203,7 +207,7 @@ impl Bench<'_> {
         for &batch in self.arguments.batch.iter().filter(|&&batch| 0 < batch && batch <= largest) {
             let mut rounds = Vec::new();
             for _ in 0..self.arguments.rounds.max(1) {
-                rounds.extend(search::encoder_throughput(&mut model, &boards, batch)?);
+                rounds.extend(encoder_throughput(&mut model, &boards, batch)?);
             }
             if rounds.is_empty() {
                 print_line(format_args!("{}, batch {batch}: takes too long", self.subject.name))?;
@@ -240,7 +244,7 @@ impl Bench<'_> {
             }
             if depth == self.arguments.depth {
                 let (_worker, mut beam) = self.beam(depth)?;
-                let speed = search::game(&mut beam, depth)?;
+                let speed = play_game(&mut beam, depth)?;
                 print_line(format_args!(
                     "{} in a game, depth {depth}: {:.2} ms a move, {:.0} scored, {:.1}% not scored \
                      again",
@@ -266,16 +270,16 @@ impl Bench<'_> {
 
     /// The median round at a depth, and whether greater depths would take too long.
     fn depth(&self, depth: u32) -> Result<(DepthSpeed, bool)> {
-        let roots = positions::roots()?;
-        let boards = positions::leaves(&roots);
+        let roots = roots()?;
+        let boards = leaves(&roots);
         let mut model = Model::new(&self.subject.weights, self.device, self.dtype)?;
         let batch = model.attributes().recommended_batch;
-        let (mut rounds, mut alone) = (Vec::<Round>::new(), Vec::new());
+        let (mut rounds, mut alone) = (Vec::new(), Vec::new());
         let mut last = false;
         for _ in 0..self.arguments.rounds.max(1) {
-            alone.push(search::measured_throughput(&mut model, &boards, batch)?);
+            alone.push(measured_throughput(&mut model, &boards, batch)?);
             let (_worker, mut beam) = self.beam(depth)?;
-            let round = search::round(&mut beam, &roots)?;
+            let round = search_roots(&mut beam, &roots)?;
             last |= round.time > LONGEST_ROUND;
             rounds.push(round);
             if last {
@@ -308,4 +312,129 @@ impl Bench<'_> {
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
+}
+
+/// The positions that are searched.
+pub fn roots() -> Result<Vec<Position>> {
+    BENCH_POSITIONS.iter().map(|fen| Position::from_fen(fen)).collect()
+}
+
+/// Grandchildren of the roots, as in a search: neighbours in the tree are adjacent, and few
+/// positions occur twice.
+fn leaves(roots: &[Position]) -> Vec<Board> {
+    roots
+        .iter()
+        .flat_map(|root| children(root.board()))
+        .flat_map(|child| children(&child))
+        .collect()
+}
+
+pub fn children(board: &Board) -> Vec<Board> {
+    legal_moves(board).into_iter().map(|mv| board_after(board, mv)).collect()
+}
+
+/// The totals of one search from every root, run one after another.
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    time: Duration,
+    looked_at: u64,
+    scored: u64,
+}
+
+impl Round {
+    fn add(&mut self, report: &Report, time: Duration) {
+        self.time += time;
+        self.looked_at += report.nodes;
+        self.scored += report.scored;
+    }
+}
+
+const GAME_PLIES: usize = 60;
+
+/// Searches every root with an empty cache.
+fn search_roots(beam: &mut Beam, roots: &[Position]) -> Result<Round> {
+    let mut round = Round::default();
+    for root in roots {
+        beam.new_game();
+        let (report, time) = search(beam, root)?;
+        round.add(&report, time);
+    }
+    Ok(round)
+}
+
+/// Plays a game from the starting position; the cache is kept between moves.
+fn play_game(beam: &mut Beam, depth: u32) -> Result<GameSpeed> {
+    let mut position = Position::default();
+    let (mut total, mut moves) = (Round::default(), 0);
+    while moves < GAME_PLIES && position.has_legal_move() {
+        let (report, time) = search(beam, &position)?;
+        position.play(*report.pv.first().context("the search found no move")?);
+        total.add(&report, time);
+        moves += 1;
+    }
+    Ok(GameSpeed {
+        depth,
+        milliseconds: total.time.as_secs_f64() * 1e3 / moves as f64,
+        scored: total.scored as f64 / moves as f64,
+        hits: 1.0 - total.scored as f64 / total.looked_at as f64,
+    })
+}
+
+fn search(beam: &mut Beam, root: &Position) -> Result<(Report, Duration)> {
+    let mut control = Control::without_signals(Limits::default());
+    let began = Instant::now();
+    let report = beam.search(root, &mut control, &mut |_| ())?;
+    Ok((report, began.elapsed()))
+}
+
+/// A batch that takes longer than this is too large to measure.
+const LONGEST_BATCH: Duration = Duration::from_secs(8);
+
+/// Positions per second of the encoder, including the preparation of the inputs and the calibration
+/// of the scores. A device has two batches in flight, as in play. `None` if one batch would take
+/// too long.
+fn encoder_throughput(model: &mut Model, boards: &[Board], batch: usize) -> Result<Option<f64>> {
+    // A part of the batch predicts the time of the whole batch.
+    let began = Instant::now();
+    evaluate(model, boards.iter().cycle().take(batch.div_ceil(16)))?;
+    if began.elapsed() * 16 > LONGEST_BATCH {
+        return Ok(None);
+    }
+    measured_throughput(model, boards, batch).map(Some)
+}
+
+const ENCODER_TIME: Duration = Duration::from_millis(150);
+
+/// Positions per second of the encoder, however long one batch takes.
+fn measured_throughput(model: &mut Model, boards: &[Board], batch: usize) -> Result<f64> {
+    let mut boards = boards.iter().cycle();
+    evaluate(model, boards.by_ref().take(batch))?;
+    let (began, mut positions) = (Instant::now(), 0);
+    let mut last = begin(model, boards.by_ref().take(batch))?;
+    while positions == 0 || began.elapsed() < ENCODER_TIME {
+        let next = begin(model, boards.by_ref().take(batch))?;
+        finish(model, std::mem::replace(&mut last, next))?;
+        positions += batch;
+    }
+    finish(model, last)?;
+    positions += batch;
+    Ok(positions as f64 / began.elapsed().as_secs_f64())
+}
+
+fn evaluate<'a>(model: &mut Model, boards: impl Iterator<Item = &'a Board>) -> Result<()> {
+    let scores = begin(model, boards)?;
+    finish(model, scores)
+}
+
+fn begin<'a>(model: &mut Model, boards: impl Iterator<Item = &'a Board>) -> Result<Scores> {
+    let inputs = Inputs::of(model.attributes().input, boards);
+    Ok(model.begin(&inputs)?)
+}
+
+fn finish(model: &Model, scores: Scores) -> Result<()> {
+    let (cosines, calibration) = (scores.wait()?, &model.space().calibration);
+    let scores = cosines.iter().map(|&cosine| calibration.win_probability(cosine));
+    // The scores are used, so that the compiler cannot remove the work.
+    std::hint::black_box(scores.sum::<f32>());
+    Ok(())
 }

@@ -1,10 +1,9 @@
 //! `azimuth-bench suite`: number of solved problems of best-move suites and puzzles, by depth.
 
-mod epd;
-mod puzzles;
+mod problems;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +19,7 @@ use azimuth_search::{
 };
 use clap::Args;
 use cozy_chess::Move;
+use problems::Problems;
 use serde::{Deserialize, Serialize};
 
 use crate::device::{DeviceArguments, start_worker};
@@ -94,7 +94,7 @@ fn by_depth(arguments: &Suite, worker: &Worker) -> Result<Vec<SuiteResults>> {
         let mut depths = Vec::new();
         for depth in 1..=arguments.depth {
             let limits = Limits { depth: Some(depth), ..Limits::default() };
-            let rate = problems.solve(&mut *solver(arguments, worker)?, &limits)?;
+            let rate = solve(&problems, &mut *solver(arguments, worker)?, &limits)?;
             print_line(format_args!("{suite}, {}, depth {depth}: {rate}", described(arguments)))?;
             depths.push(DepthRate { depth, rate });
         }
@@ -109,7 +109,7 @@ fn timed(arguments: &Suite, worker: &Worker, milliseconds: u64) -> Result<Vec<Ti
     let limits = Limits { time: Some(TimeLimit { soft: end, hard: end }), ..Limits::default() };
     for file in &arguments.files {
         let (suite, problems) = (file_name(file), Problems::read(file)?);
-        let rate = problems.solve(&mut *solver(arguments, worker)?, &limits)?;
+        let rate = solve(&problems, &mut *solver(arguments, worker)?, &limits)?;
         let planner = described(arguments);
         print_line(format_args!("{suite}, {planner}, {milliseconds} ms: {rate}"))?;
         all.push(TimedSuite { suite, planner, milliseconds, rate });
@@ -147,43 +147,29 @@ fn choose(solver: &mut dyn Planner, position: &Position, limits: &Limits) -> Res
     report.pv.first().copied().context("the search found no move")
 }
 
-enum Problems {
-    Epd(Vec<epd::Problem>),
-    Puzzles(Vec<puzzles::Puzzle>),
-}
-
-impl Problems {
-    fn read(path: &Path) -> Result<Self> {
-        let name = file_name(path);
-        Ok(match name.ends_with(".csv") || name.ends_with(".csv.zst") {
-            true => Self::Puzzles(puzzles::read(path)?),
-            false => Self::Epd(epd::read(path)?),
-        })
-    }
-
-    fn solve(&self, solver: &mut dyn Planner, limits: &Limits) -> Result<Rate> {
-        let mut choose = |position: &Position| choose(solver, position, limits);
-        match self {
-            Self::Epd(problems) => {
-                let (mut solved, mut points, mut most) = (0, 0, 0);
-                for problem in problems {
-                    let mv = choose(&problem.position)?;
-                    solved += u64::from(problem.is_solved_by(mv));
-                    let (got, best) = problem.points(mv);
-                    points += u64::from(got);
-                    most += u64::from(best);
-                }
-                let graded = problems.iter().any(|problem| !problem.graded.is_empty());
-                let points = graded.then_some([points, most]);
-                Ok(Rate { solved, problems: problems.len() as u64, points })
+/// Solves all problems with the moves of a planner.
+fn solve(problems: &Problems, solver: &mut dyn Planner, limits: &Limits) -> Result<Rate> {
+    let mut choose = |position: &Position| choose(solver, position, limits);
+    match problems {
+        Problems::Epd(problems) => {
+            let (mut solved, mut points, mut most) = (0, 0, 0);
+            for problem in problems {
+                let mv = choose(&problem.position)?;
+                solved += u64::from(problem.is_solved_by(mv));
+                let (got, best) = problem.points(mv);
+                points += u64::from(got);
+                most += u64::from(best);
             }
-            Self::Puzzles(puzzles) => {
-                let mut solved = 0;
-                for puzzle in puzzles {
-                    solved += u64::from(puzzle.is_solved_by(&mut choose)?);
-                }
-                Ok(Rate { solved, problems: puzzles.len() as u64, points: None })
+            let graded = problems.iter().any(|problem| !problem.graded.is_empty());
+            let points = graded.then_some([points, most]);
+            Ok(Rate { solved, problems: problems.len() as u64, points })
+        }
+        Problems::Puzzles(puzzles) => {
+            let mut solved = 0;
+            for puzzle in puzzles {
+                solved += u64::from(puzzle.is_solved_by(&mut choose)?);
             }
+            Ok(Rate { solved, problems: puzzles.len() as u64, points: None })
         }
     }
 }

@@ -9,7 +9,7 @@ use azimuth_search::WdlModel;
 use nalgebra::{SMatrix, SVector};
 use plotters::prelude::SeriesLabelPosition;
 
-use super::samples::{GameResult, ScoredMove};
+use super::{GameResult, ScoredMove};
 use crate::plot::{Axes, Series, draw};
 
 const COEFFICIENTS: usize = 8;

@@ -46,6 +46,8 @@ pub struct DeepChessConfig {
 pub struct DeepChessNetwork {
     encoder: Vec<Linear>,
     comparator: Vec<Linear>,
+    /// As [`DeepChessConfig::score`].
+    is_scoring: bool,
     device: Device,
 }
 
@@ -58,6 +60,7 @@ impl DeepChessNetwork {
         Ok(Self {
             encoder: stack(BITS, config.encoder.iter().copied(), &vb.pp("encoder"))?,
             comparator: stack(2 * code, comparator, &vb.pp("comparator"))?,
+            is_scoring: config.score,
             device: vb.device().clone(),
         })
     }
@@ -138,9 +141,8 @@ pub fn bits<'a>(
 }
 
 pub fn planner(weights: &RivalWeights, device: &Device) -> Result<Box<dyn Planner>> {
-    let config: DeepChessConfig = weights.config()?;
-    let network = DeepChessNetwork::new(&config, &weights.parameters(device)?)?;
-    Ok(Box::new(Comparing::new(network, config.score)?))
+    let network = DeepChessNetwork::new(&weights.config()?, &weights.parameters(device)?)?;
+    Ok(Box::new(Comparing::new(network)?))
 }
 
 /// The document gives no sizes; these are DeepChess's. It was trained for about 200 epochs of a
@@ -162,12 +164,10 @@ fn small() -> (DeepChessConfig, Plan) {
 }
 
 pub fn train(options: &TrainOptions) -> Result<()> {
-    let mut lesson = Lesson::read("deepchess", options, document(), small())?;
-    lesson.finish = without_decoders;
+    let (lesson, config) = Lesson::read("deepchess", options, document(), small())?;
     let mut learner = DeepChessLearner {
-        network: DeepChessNetwork::new(&lesson.config, &lesson.vb())?,
-        decoders: decoders(&lesson.config, &lesson.vb().pp(DECODER))?,
-        steps: lesson.plan.steps,
+        network: DeepChessNetwork::new(&config, &lesson.vb())?,
+        decoders: decoders(&config, &lesson.vb().pp(DECODER))?,
     };
     crate::training::train(options, &lesson, &mut learner)
 }
@@ -183,15 +183,9 @@ fn decoders(config: &DeepChessConfig, vb: &VarBuilder<'_>) -> Result<Vec<Linear>
         .collect::<candle_core::Result<_>>()?)
 }
 
-fn without_decoders(mut weights: RivalWeights) -> Result<RivalWeights> {
-    weights.tensors.retain(|name, _| !name.starts_with(DECODER));
-    Ok(weights)
-}
-
 struct DeepChessLearner {
     network: DeepChessNetwork,
     decoders: Vec<Linear>,
-    steps: u64,
 }
 
 /// The share of the training steps spent on the encoder's layers, divided evenly among them.
@@ -201,11 +195,11 @@ const ENCODER_PART: f64 = 0.2;
 const MEASURED: usize = 4_000;
 
 impl DeepChessLearner {
-    /// The encoder layer that a step trains; `None` once all are trained.
-    fn layer(&self, step: u64) -> Option<usize> {
+    /// The encoder layer that step `index` of `steps` trains; `None` once all are trained.
+    fn layer(&self, index: u64, steps: u64) -> Option<usize> {
         let depth = self.network.encoder.len();
-        let each = ENCODER_PART * self.steps as f64 / depth as f64;
-        let layer = (step as f64 / each) as usize;
+        let each = ENCODER_PART * steps as f64 / depth as f64;
+        let layer = (index as f64 / each) as usize;
         (layer < depth).then_some(layer)
     }
 
@@ -234,15 +228,15 @@ impl DeepChessLearner {
     }
 }
 
-impl Learner<DeepChessConfig> for DeepChessLearner {
-    fn loss(&mut self, step: &mut TrainingStep<'_, DeepChessConfig>) -> Result<Tensor> {
-        let Lesson { studies, plan, config, .. } = step.lesson;
-        if let Some(layer) = self.layer(step.index) {
+impl Learner for DeepChessLearner {
+    fn loss(&mut self, step: &mut TrainingStep<'_>) -> Result<Tensor> {
+        let Lesson { studies, plan, .. } = step.lesson;
+        if let Some(layer) = self.layer(step.index, plan.steps) {
             let boards: Vec<Board> =
                 step.sample(plan.batch).iter().map(|study| study.board.clone()).collect();
             return self.reconstruction(layer, &boards);
         }
-        if config.score {
+        if self.network.is_scoring {
             let studies = step.sample(plan.batch).into_iter();
             let Labelled { boards, successors, values } = labelled(studies, &mut step.rng);
             let scores = self.scores(&boards, &successors)?;
@@ -254,9 +248,9 @@ impl Learner<DeepChessConfig> for DeepChessLearner {
         Ok(cross_entropy(&logits, &better)?)
     }
 
-    fn measure(&mut self, lesson: &Lesson<DeepChessConfig>) -> Result<Metrics> {
+    fn measure(&mut self, lesson: &Lesson) -> Result<Metrics> {
         let held_out = &lesson.studies.held_out;
-        if lesson.config.score {
+        if self.network.is_scoring {
             return value_metrics(held_out, |boards, successors| {
                 Ok(self.scores(boards, successors)?.to_vec1()?)
             });
@@ -268,6 +262,11 @@ impl Learner<DeepChessConfig> for DeepChessLearner {
         let loss = cross_entropy(&logits, &better)?.to_scalar::<f32>()?;
         let right = logits.argmax(D::Minus1)?.eq(&better)?.to_dtype(DType::F32)?.mean_all()?;
         Ok(vec![("cross_entropy", loss.into()), ("right", right.to_scalar::<f32>()?.into())])
+    }
+
+    fn finish(&self, mut weights: RivalWeights) -> Result<RivalWeights> {
+        weights.tensors.retain(|name, _| !name.starts_with(DECODER));
+        Ok(weights)
     }
 }
 

@@ -14,8 +14,8 @@ use candle_nn::ops::softmax;
 use cozy_chess::{Board, Color, Move, Piece};
 
 use super::DeepChessNetwork;
-use crate::alpha_beta::DEFAULT_DEPTH;
 use crate::board::for_side;
+use crate::planners::DEFAULT_DEPTH;
 
 /// Number of positions that the network takes at a time. It is faster on several positions
 /// together, but after a cutoff the search discards the rest of them.
@@ -42,9 +42,8 @@ pub struct Comparing {
 }
 
 impl Comparing {
-    /// A planner with a network that scores positions, or with one that compares them.
-    pub fn new(network: DeepChessNetwork, scores: bool) -> Result<Self> {
-        let draw = match scores {
+    pub fn new(network: DeepChessNetwork) -> Result<Self> {
+        let draw = match network.is_scoring {
             true => Leaf::Score(0.0),
             false => Leaf::Code(network.codes([&Board::startpos()].into_iter())?),
         };
@@ -338,7 +337,7 @@ mod tests {
     fn judge() -> Result<Comparing> {
         let config = DeepChessConfig { encoder: vec![8], comparator: vec![8], score: true };
         let vb = first_parameters(&VarMap::new(), 1, &Device::Cpu);
-        Comparing::new(DeepChessNetwork::new(&config, &vb)?, true)
+        Comparing::new(DeepChessNetwork::new(&config, &vb)?)
     }
 
     /// The document's minimax without pruning, from the side to move's point of view.

@@ -19,8 +19,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
 use crate::board::{MOVES, move_index, turned, viewer};
-use crate::move_ranking::{MoveRanking, Ranking, RanksMoves};
 use crate::network::{Linear, linear};
+use crate::planners::{MoveRanking, Ranking, RanksMoves};
 use crate::weights::RivalWeights;
 pub use training::train;
 

@@ -30,8 +30,7 @@ const SMALL: (DiffusionConfig, Plan) = (
 );
 
 pub fn train(options: &TrainOptions) -> Result<()> {
-    let lesson = Lesson::read("diffusion", options, DOCUMENT, SMALL)?;
-    let config = lesson.config;
+    let (lesson, config) = Lesson::read("diffusion", options, DOCUMENT, SMALL)?;
     ensure!(
         [config.horizon, config.timesteps, config.heads].iter().all(|&size| size > 0)
             && config.width.is_multiple_of(config.heads),
@@ -147,15 +146,15 @@ fn truths(logits: &Tensor, ids: &Tensor) -> candle_core::Result<Tensor> {
 const MEASURED: usize = 500;
 const SAMPLED: usize = 250;
 
-impl Learner<DiffusionConfig> for DiffusionLearner<'_> {
-    fn loss(&mut self, step: &mut TrainingStep<'_, DiffusionConfig>) -> Result<Tensor> {
+impl Learner for DiffusionLearner<'_> {
+    fn loss(&mut self, step: &mut TrainingStep<'_>) -> Result<Tensor> {
         let starts = &self.training.starts;
         let mut start = |_| starts[step.rng.random_range(0..starts.len())];
         let starts: Vec<u32> = (0..step.lesson.plan.batch).map(&mut start).collect();
         self.loss_of(&self.training, &starts, &mut step.rng)
     }
 
-    fn measure(&mut self, _lesson: &Lesson<DiffusionConfig>) -> Result<Metrics> {
+    fn measure(&mut self, _lesson: &Lesson) -> Result<Metrics> {
         // The same noise at every measurement.
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
         let starts = spread(&self.held_out.starts, MEASURED);

@@ -22,6 +22,7 @@ use crate::board::{PIECES, for_side};
 use crate::network::{Linear, clipped_relu, linear};
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, TrainingStep};
 use crate::value::value_metrics;
+use crate::weights::RivalWeights;
 pub use quantised::planner;
 use quantised::quantise;
 
@@ -156,14 +157,13 @@ const SMALL: (NnueConfig, Plan) = (
 );
 
 pub fn train(options: &TrainOptions) -> Result<()> {
-    let mut lesson = Lesson::read("nnue", options, DOCUMENT, SMALL)?;
-    lesson.finish = quantise;
-    let mut network = NnueNetwork::new(lesson.config, &lesson.vb())?;
+    let (lesson, config) = Lesson::read("nnue", options, DOCUMENT, SMALL)?;
+    let mut network = NnueNetwork::new(config, &lesson.vb())?;
     crate::training::train(options, &lesson, &mut network)
 }
 
-impl Learner<NnueConfig> for NnueNetwork {
-    fn loss(&mut self, step: &mut TrainingStep<'_, NnueConfig>) -> Result<Tensor> {
+impl Learner for NnueNetwork {
+    fn loss(&mut self, step: &mut TrainingStep<'_>) -> Result<Tensor> {
         let studies = step.sample(step.lesson.plan.batch);
         let labelled = studies.iter().map(|study| {
             let (board, p) = study.child(&mut step.rng);
@@ -176,13 +176,17 @@ impl Learner<NnueConfig> for NnueNetwork {
         Ok(mse(&sigmoid(&logits)?, &labels)?)
     }
 
-    fn measure(&mut self, lesson: &Lesson<NnueConfig>) -> Result<Metrics> {
+    fn measure(&mut self, lesson: &Lesson) -> Result<Metrics> {
         value_metrics(&lesson.studies.held_out, |_, boards| {
             let own = sigmoid(&self.logits(boards.iter())?)?.to_vec1::<f32>()?;
             let of_white =
                 |(board, p): (&Board, f32)| for_side(board.side_to_move(), 2.0 * p - 1.0);
             Ok(boards.iter().zip(own).map(of_white).collect())
         })
+    }
+
+    fn finish(&self, weights: RivalWeights) -> Result<RivalWeights> {
+        quantise(weights)
     }
 }
 

@@ -12,7 +12,7 @@ use candle_core::{DType, Device, IndexOp, Tensor};
 use cozy_chess::{Board, Color};
 
 use super::{FEATURES, KINDS_OF_A_SIDE, NnueConfig, View, active};
-use crate::alpha_beta::{AlphaBeta, DEFAULT_DEPTH};
+use crate::planners::{AlphaBeta, DEFAULT_DEPTH};
 use crate::weights::RivalWeights;
 
 /// The integer that represents 1 in the activations.

@@ -19,8 +19,8 @@ use cozy_chess::{BitBoard, Board, Color, GameStatus, Move, Piece, Square, get_ki
 use serde::{Deserialize, Serialize};
 
 use crate::board::{bit, castling, move_count};
-use crate::move_ranking::{MoveRanking, Ranking, RanksMoves};
 use crate::network::{BoardConvolution, Linear, board_convolution, linear};
+use crate::planners::{MoveRanking, Ranking, RanksMoves};
 use crate::weights::RivalWeights;
 pub use training::train;
 

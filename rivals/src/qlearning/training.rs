@@ -73,15 +73,14 @@ fn in_copy(name: &str) -> String {
 }
 
 pub fn train(options: &TrainOptions) -> Result<()> {
-    let lesson = Lesson::read("qlearning", options, DOCUMENT, SMALL)?;
-    let network = QNetwork::new(lesson.config, &lesson.vb())?;
+    let (lesson, config) = Lesson::read("qlearning", options, DOCUMENT, SMALL)?;
+    let network = QNetwork::new(config, &lesson.vb())?;
     let copy = VarMap::new();
     let vb = VarBuilder::from_varmap(&copy, DType::F32, &lesson.device);
     let mut learner = QLearner {
-        target: QNetwork::new(lesson.config, &vb)?,
+        target: QNetwork::new(config, &vb)?,
         held_out: random_transitions(&network)?,
         network,
-        parameters: lesson.parameters.clone(),
         copy,
         replay: Replay::new(BUFFER)?,
         games: SelfPlay::new(),
@@ -92,7 +91,7 @@ pub fn train(options: &TrainOptions) -> Result<()> {
 struct QLearner {
     network: QNetwork,
     target: QNetwork,
-    parameters: VarMap,
+    /// The parameters of the target network.
     copy: VarMap,
     replay: Replay<Transition>,
     games: SelfPlay,
@@ -112,8 +111,8 @@ fn random_transitions(network: &QNetwork) -> Result<Vec<Transition>> {
 
 impl QLearner {
     /// Copies the network's parameters into the target network.
-    fn sync(&mut self) -> Result<()> {
-        for (name, variable) in named(&self.parameters)? {
+    fn sync(&mut self, parameters: &VarMap) -> Result<()> {
+        for (name, variable) in named(parameters)? {
             self.copy.set_one(name, variable.as_tensor())?;
         }
         Ok(())
@@ -143,8 +142,8 @@ fn epsilon(progress: f64) -> f64 {
     (first * (last / first).powf(progress / EPSILON_PART)).max(last)
 }
 
-impl Learner<QConfig> for QLearner {
-    fn loss(&mut self, step: &mut TrainingStep<'_, QConfig>) -> Result<Tensor> {
+impl Learner for QLearner {
+    fn loss(&mut self, step: &mut TrainingStep<'_>) -> Result<Tensor> {
         let TrainingStep { lesson, index, rng } = step;
         let progress = *index as f64 / lesson.plan.steps as f64;
         let ahead = if self.replay.items.is_empty() { MOVES_AHEAD } else { 0 };
@@ -155,7 +154,7 @@ impl Learner<QConfig> for QLearner {
         }
         ensure!(!self.replay.items.is_empty(), "no game has ended");
         if index.is_multiple_of(SYNC_INTERVAL) || ahead > 0 {
-            self.sync()?;
+            self.sync(&lesson.parameters)?;
         }
         let drawn = self.replay.draw(lesson.plan.batch, progress, rng);
         let transitions: Vec<_> =
@@ -167,7 +166,7 @@ impl Learner<QConfig> for QLearner {
         Ok((weights * errors.sqr()?)?.mean_all()?)
     }
 
-    fn measure(&mut self, lesson: &Lesson<QConfig>) -> Result<Metrics> {
+    fn measure(&mut self, lesson: &Lesson) -> Result<Metrics> {
         let held_out = &lesson.studies.held_out;
         let boards: Vec<_> = held_out.iter().map(|study| &study.board).collect();
         let values = self.network.legal_values(&boards)?;

@@ -125,11 +125,7 @@ impl Plan {
 const SECONDS: &str = "seconds";
 
 /// Trains, from the checkpoint if one exists, and writes the weights.
-pub fn train<C: Serialize + DeserializeOwned>(
-    options: &TrainOptions,
-    lesson: &Lesson<C>,
-    learner: &mut dyn Learner<C>,
-) -> Result<()> {
+pub fn train(options: &TrainOptions, lesson: &Lesson, learner: &mut dyn Learner) -> Result<()> {
     let path = options.checkpoint();
     let described = lesson.describe()?;
     let before = Checkpoint::of_run(&path, &described)?;
@@ -174,12 +170,17 @@ pub fn train<C: Serialize + DeserializeOwned>(
 
 pub type Metrics = Vec<(&'static str, f64)>;
 
-pub trait Learner<C> {
+pub trait Learner {
     /// The loss of a step, on the examples that it draws.
-    fn loss(&mut self, step: &mut TrainingStep<'_, C>) -> Result<Tensor>;
+    fn loss(&mut self, step: &mut TrainingStep<'_>) -> Result<Tensor>;
 
     /// Metrics on held-out examples; the first is the loss.
-    fn measure(&mut self, lesson: &Lesson<C>) -> Result<Metrics>;
+    fn measure(&mut self, lesson: &Lesson) -> Result<Metrics>;
+
+    /// Converts the trained parameters to the form used in play.
+    fn finish(&self, weights: RivalWeights) -> Result<RivalWeights> {
+        Ok(weights)
+    }
 
     /// Stores in a checkpoint the state that later steps depend on, except the parameters.
     fn save(&self, _checkpoint: &mut Checkpoint) -> Result<()> {
@@ -192,14 +193,14 @@ pub trait Learner<C> {
     }
 }
 
-pub struct TrainingStep<'a, C> {
-    pub lesson: &'a Lesson<C>,
+pub struct TrainingStep<'a> {
+    pub lesson: &'a Lesson,
     /// The number of the step, from 0.
     pub index: u64,
     pub rng: Xoshiro256PlusPlus,
 }
 
-impl<'a, C> TrainingStep<'a, C> {
+impl<'a> TrainingStep<'a> {
     /// `count` random studies from the training set.
     pub fn sample(&mut self, count: usize) -> Vec<&'a Study> {
         let studies = &self.lesson.studies.training;
@@ -208,59 +209,58 @@ impl<'a, C> TrainingStep<'a, C> {
 }
 
 /// The configuration, data and parameters of a training run.
-pub struct Lesson<C> {
+pub struct Lesson {
     rival: &'static str,
-    pub config: C,
+    /// The sizes of the rival's networks, by name.
+    config: Value,
     pub plan: Plan,
     pub studies: Studies,
     pub device: Device,
     pub parameters: VarMap,
     pub seed: u64,
-    /// Converts the trained parameters to the form used in play.
-    pub finish: fn(RivalWeights) -> Result<RivalWeights>,
     /// Claims on the run's files, held as long as it trains.
     _claims: Vec<Claim>,
 }
 
-impl<C: Serialize + DeserializeOwned> Lesson<C> {
-    /// Reads the data. Sizes and plan are those of the preset, `document` or `small`, with the
-    /// overrides of the options applied.
-    pub fn read(
+impl Lesson {
+    /// Reads the data, and returns the sizes of the rival's networks with the lesson. Sizes and plan
+    /// are those of the preset, `document` or `small`, with the overrides of the options applied.
+    pub fn read<C: Serialize + DeserializeOwned>(
         rival: &'static str,
         options: &TrainOptions,
         document: (C, Plan),
         small: (C, Plan),
-    ) -> Result<Self> {
+    ) -> Result<(Self, C)> {
         let (sizes, plan) = match options.preset {
             Preset::Document => document,
             Preset::Small => small,
         };
-        let mut config = serde_json::to_value(sizes)?;
-        let named = config.as_object_mut().context("sizes have names")?;
+        let mut sizes = serde_json::to_value(sizes)?;
+        let named = sizes.as_object_mut().context("sizes have names")?;
         named.extend(options.sizes.iter().cloned());
-        check_sizes("--size", &config)?;
+        check_sizes("--size", &sizes)?;
         let plan = Plan {
             batch: options.batch.map_or(plan.batch, usize::from),
             steps: options.steps.unwrap_or(plan.steps).max(1),
             learning_rate: options.learning_rate.unwrap_or(plan.learning_rate),
             ..plan
         };
-        let config = serde_json::from_value(config).context("--size")?;
+        let config: C = serde_json::from_value(sizes).context("--size")?;
         let device = options.device.device().context("--device")?;
         // Before the data are read, so that a conflict is reported at once.
         let inputs: Vec<&Path> = options.data.iter().map(PathBuf::as_path).collect();
         let _claims = claim_all(&[&options.out, &options.checkpoint(), &options.log()], &inputs)?;
-        Ok(Self {
+        let lesson = Self {
             rival,
-            config,
+            config: serde_json::to_value(&config)?,
             plan,
             studies: Studies::read(&options.data)?,
             device,
             parameters: VarMap::new(),
             seed: options.seed,
-            finish: Ok,
             _claims,
-        })
+        };
+        Ok((lesson, config))
     }
 
     pub fn vb(&self) -> VarBuilder<'static> {
@@ -268,7 +268,7 @@ impl<C: Serialize + DeserializeOwned> Lesson<C> {
     }
 
     /// A description of the run, which must be the same when it is resumed.
-    pub fn describe(&self) -> Result<String> {
+    fn describe(&self) -> Result<String> {
         let Self { rival, config, plan, studies, seed, .. } = self;
         Ok(serde_json::to_string(&json!({
             "rival": rival,
@@ -283,13 +283,13 @@ impl<C: Serialize + DeserializeOwned> Lesson<C> {
     }
 
     /// The trained weights, with the training time in seconds and the last metrics.
-    pub fn weights(&self, seconds: f64, metrics: &Metrics) -> Result<RivalWeights> {
+    fn weights(&self, seconds: f64, metrics: &Metrics) -> Result<RivalWeights> {
         let mut training: Value = serde_json::from_str(&self.describe()?)?;
         training["seconds"] = seconds.round().into();
         training["trainer"] = concat!("azimuth-rivals ", env!("CARGO_PKG_VERSION")).into();
         let metadata = Metadata {
             rival: self.rival.to_owned(),
-            config: serde_json::to_value(&self.config)?,
+            config: self.config.clone(),
             training,
             metrics: metrics.iter().map(|&(name, value)| (name.to_owned(), json!(value))).collect(),
         };
@@ -300,9 +300,9 @@ impl<C: Serialize + DeserializeOwned> Lesson<C> {
     }
 }
 
-struct RivalRun<'a, C> {
-    lesson: &'a Lesson<C>,
-    learner: &'a mut dyn Learner<C>,
+struct RivalRun<'a> {
+    lesson: &'a Lesson,
+    learner: &'a mut dyn Learner,
     optimizer: DenseOptimizer,
     /// The description of the run in its checkpoint.
     described: String,
@@ -315,7 +315,7 @@ struct RivalRun<'a, C> {
     began: Instant,
 }
 
-impl<C: Serialize + DeserializeOwned> RivalRun<'_, C> {
+impl RivalRun<'_> {
     fn measure(&mut self, progress: &mut Progress) -> Result<()> {
         let Since { step, losses, .. } = progress.since_last()?;
         self.metrics = self.learner.measure(self.lesson)?;
@@ -339,14 +339,14 @@ impl<C: Serialize + DeserializeOwned> RivalRun<'_, C> {
             self.metrics = self.learner.measure(self.lesson)?;
         }
         let weights = self.lesson.weights(self.seconds(), &self.metrics)?;
-        (self.lesson.finish)(weights)?.write(out)?;
+        self.learner.finish(weights)?.write(out)?;
         Checkpoint::remove(self.checkpoint)
     }
 }
 
 const MEASUREMENTS: u64 = 10;
 
-impl<C: Serialize + DeserializeOwned> Run for RivalRun<'_, C> {
+impl Run for RivalRun<'_> {
     fn step(&mut self, index: u64, _: &mut Progress) -> Result<Learnt> {
         let Self { lesson, .. } = *self;
         let plan = lesson.plan;

@@ -7,25 +7,30 @@
 //! values 0.44 before, 0.33 after), so the share is an eighth.
 
 mod monte_carlo;
-mod self_play;
 
-use anyhow::Result;
-use azimuth_chess::position::Position;
-use azimuth_search::Planner;
+use std::collections::VecDeque;
+
+use anyhow::{Context, Error, Result, ensure};
+use azimuth_chess::position::{Position, fen_of};
+use azimuth_search::{Planner, Value, terminal_value};
 use azimuth_train::training::Checkpoint;
 use candle_core::{Device, Module, Tensor};
 use candle_nn::VarBuilder;
 use candle_nn::loss::mse;
-use cozy_chess::Board;
+use cozy_chess::{Board, Move};
+use rand::distr::Distribution;
+use rand::distr::weighted::WeightedIndex;
+use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
 
-use crate::board::{for_side, signs};
+use crate::board::{as_double, as_text, for_side, signs};
 use crate::network::{LegalMoves, TowerConfig, ValueHead};
 use crate::policy::{DOCUMENT, PolicyNetwork, policy_metrics, preferences};
+use crate::studies::Study;
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, TrainingStep};
 use crate::value::{Labelled, labelled, value_metrics};
 use crate::weights::RivalWeights;
-use monte_carlo::{Assessment, MonteCarlo};
-use self_play::{Experience, SelfPlay};
+use monte_carlo::{Assessment, MonteCarlo, Tree};
 
 pub struct TwoHeadNetwork {
     moves: PolicyNetwork,
@@ -89,8 +94,8 @@ const STEPS_A_MOVE: u64 = 8;
 const SELF_PLAY: &str = "self_play";
 
 pub fn train(options: &TrainOptions) -> Result<()> {
-    let lesson = Lesson::read("twohead", options, DOCUMENT, SMALL)?;
-    let network = TwoHeadNetwork::new(lesson.config, &lesson.vb())?;
+    let (lesson, config) = Lesson::read("twohead", options, DOCUMENT, SMALL)?;
+    let network = TwoHeadNetwork::new(config, &lesson.vb())?;
     let mut learner = TwoHeadLearner { network, self_play: None };
     crate::training::train(options, &lesson, &mut learner)
 }
@@ -102,7 +107,7 @@ struct TwoHeadLearner {
 
 impl TwoHeadLearner {
     /// Continues the self-play games, once that part of the run has started, and samples from them.
-    fn experiences(&mut self, step: &mut TrainingStep<'_, TowerConfig>) -> Result<Vec<Experience>> {
+    fn experiences(&mut self, step: &mut TrainingStep<'_>) -> Result<Vec<Experience>> {
         let TrainingStep { lesson: Lesson { studies, plan, .. }, index, rng } = step;
         if (*index as f64) < LABELLED_PART * plan.steps as f64 {
             return Ok(Vec::new());
@@ -115,12 +120,12 @@ impl TwoHeadLearner {
         if index.is_multiple_of(STEPS_A_MOVE) {
             games.play(&self.network, starts, rng)?;
         }
-        Ok(games.sample(plan.batch / OWN_PART, rng).into_iter().cloned().collect())
+        Ok(games.sample(plan.batch / OWN_PART, rng))
     }
 }
 
-impl Learner<TowerConfig> for TwoHeadLearner {
-    fn loss(&mut self, step: &mut TrainingStep<'_, TowerConfig>) -> Result<Tensor> {
+impl Learner for TwoHeadLearner {
+    fn loss(&mut self, step: &mut TrainingStep<'_>) -> Result<Tensor> {
         let own = self.experiences(step)?;
         let batch = step.lesson.plan.batch;
         let with_moves = batch.div_ceil(2);
@@ -143,7 +148,7 @@ impl Learner<TowerConfig> for TwoHeadLearner {
         Ok((of_moves + of_values)?)
     }
 
-    fn measure(&mut self, lesson: &Lesson<TowerConfig>) -> Result<Metrics> {
+    fn measure(&mut self, lesson: &Lesson) -> Result<Metrics> {
         let held_out = &lesson.studies.held_out;
         let mut metrics = policy_metrics(held_out, self.network.moves.oriented, |boards| {
             let [logits, _] = self.network.forward(boards.iter().copied())?;
@@ -162,6 +167,218 @@ impl Learner<TowerConfig> for TwoHeadLearner {
 
     fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         self.self_play = checkpoint.json(SELF_PLAY)?;
+        Ok(())
+    }
+}
+
+/// Number of self-play games at a time: the network evaluates their positions in batches.
+const GAMES: usize = 32;
+
+/// Number of positions kept; the oldest are dropped first.
+const KEPT: usize = 20_000;
+
+/// Plies after which a game is declared drawn.
+const LONGEST: usize = 200;
+
+/// Simulations for each move. The document uses ten; here the evaluation of the root counts as one.
+const SIMULATIONS: u32 = 16;
+
+/// A position from self-play, and the move that was played in it: drawn in proportion to the visits
+/// of a small search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Experience {
+    #[serde(with = "as_text")]
+    board: Board,
+    #[serde(with = "as_text")]
+    played: Move,
+    /// The moves that the search visited.
+    visited: Vec<Visited>,
+    /// For White: the mean of the search's value and the game's outcome, in [-1, 1]. The outcome
+    /// alone is too noisy in games at this level.
+    #[serde(with = "as_double")]
+    value: f32,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Visited {
+    #[serde(with = "as_text")]
+    mv: Move,
+    visits: u32,
+}
+
+impl Experience {
+    /// The distribution of the search's visits over moves; the shares sum to 1.
+    fn policy(&self) -> Vec<(Move, f32)> {
+        let all = self.visited.iter().map(|visited| visited.visits).sum::<u32>() as f32;
+        self.visited.iter().map(|visited| (visited.mv, visited.visits as f32 / all)).collect()
+    }
+}
+
+/// The running games, and the positions of finished ones.
+#[derive(Serialize, Deserialize)]
+struct SelfPlay {
+    games: Vec<RunningGame>,
+    kept: VecDeque<Experience>,
+}
+
+/// A game. A checkpoint has its start and its positions with their moves.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(into = "SavedGame", try_from = "SavedGame")]
+struct RunningGame {
+    /// FEN of the first position.
+    start: String,
+    position: Position,
+    so_far: Vec<Experience>,
+}
+
+type SavedGame = (String, Vec<Experience>);
+
+impl From<RunningGame> for SavedGame {
+    fn from(game: RunningGame) -> Self {
+        (game.start, game.so_far)
+    }
+}
+
+impl TryFrom<SavedGame> for RunningGame {
+    type Error = Error;
+
+    fn try_from((start, so_far): SavedGame) -> Result<Self> {
+        let mut position = Position::from_fen(&start)?;
+        for &Experience { played, .. } in &so_far {
+            ensure!(position.board().is_legal(played), "checkpoint: illegal move {played}");
+            position.play(played);
+        }
+        Ok(Self { start, position, so_far })
+    }
+}
+
+impl SelfPlay {
+    /// Games that start from random positions of the data, so that they differ.
+    fn new(starts: &[Study], rng: &mut impl Rng) -> Result<Self> {
+        let games = (0..GAMES).map(|_| RunningGame::new(starts, rng)).collect::<Result<_>>()?;
+        Ok(Self { games, kept: VecDeque::new() })
+    }
+
+    fn play(
+        &mut self,
+        network: &TwoHeadNetwork,
+        starts: &[Study],
+        rng: &mut impl Rng,
+    ) -> Result<()> {
+        let mut trees: Vec<Tree> =
+            self.games.iter().map(|game| Tree::new(&game.position)).collect();
+        for _ in 0..SIMULATIONS {
+            let leaves: Vec<_> = trees.iter_mut().map(Tree::select).collect();
+            let open = leaves.iter().filter(|leaf| leaf.end.is_none());
+            let open: Vec<&Position> = open.map(|leaf| &leaf.position).collect();
+            let assessed = if open.is_empty() { Vec::new() } else { network.assess(&open)? };
+            let mut assessed = assessed.iter();
+            for (tree, leaf) in trees.iter_mut().zip(&leaves) {
+                match leaf.end {
+                    Some(value) => tree.back_up(leaf, value),
+                    None => tree.expand(leaf, assessed.next().context("no assessment")?),
+                }
+            }
+        }
+        for (game, tree) in self.games.iter_mut().zip(&trees) {
+            if game.play(tree, rng)? {
+                let ended = std::mem::replace(game, RunningGame::new(starts, rng)?);
+                self.kept.extend(ended.so_far);
+            }
+        }
+        let surplus = self.kept.len().saturating_sub(KEPT);
+        self.kept.drain(..surplus);
+        Ok(())
+    }
+
+    /// `count` random experiences; empty before the first game has ended.
+    fn sample(&self, count: usize, rng: &mut impl Rng) -> Vec<Experience> {
+        if self.kept.is_empty() {
+            return Vec::new();
+        }
+        (0..count).map(|_| self.kept[rng.random_range(0..self.kept.len())].clone()).collect()
+    }
+}
+
+impl RunningGame {
+    fn new(starts: &[Study], rng: &mut impl Rng) -> Result<Self> {
+        loop {
+            let board = &starts[rng.random_range(0..starts.len())].board;
+            let start = fen_of(board);
+            let position = Position::from_fen(&start)?;
+            if terminal_value(position.board(), 0, &[]).is_none() {
+                return Ok(Self { start, position, so_far: Vec::new() });
+            }
+        }
+    }
+
+    /// Plays a move drawn in proportion to the visits and returns whether the game is over. If so,
+    /// adds the outcome to the values of its positions.
+    fn play(&mut self, tree: &Tree, rng: &mut impl Rng) -> Result<bool> {
+        let visited = tree.root_moves().into_iter().filter(|&(_, visits, _)| visits > 0);
+        let visited: Vec<_> = visited.collect();
+        let drawn = WeightedIndex::new(visited.iter().map(|(_, visits, _)| visits))?.sample(rng);
+        let played = visited[drawn].0;
+        let board = self.position.board().clone();
+        let all = visited.iter().map(|(_, visits, _)| visits).sum::<u32>() as f32;
+        let found =
+            visited.iter().map(|&(_, visits, value)| visits as f32 / all * value).sum::<f32>();
+        let value = for_side(board.side_to_move(), found) / 2.0;
+        let visited = visited.into_iter().map(|(mv, visits, _)| Visited { mv, visits }).collect();
+        self.so_far.push(Experience { board, played, visited, value });
+        self.position.play(played);
+        let (board, history) = (self.position.board(), self.position.history());
+        let end = terminal_value(board, self.so_far.len() as u32, history);
+        let Some(end) = end.or_else(|| (self.so_far.len() >= LONGEST).then_some(Value::DRAW))
+        else {
+            return Ok(false);
+        };
+        if end != Value::DRAW {
+            // The side to move is mated.
+            let of_white = for_side(board.side_to_move(), -1.0);
+            self.so_far.iter_mut().for_each(|experience| experience.value += of_white / 2.0);
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_nn::VarMap;
+    use rand::SeedableRng;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+    use crate::training::first_parameters;
+
+    #[test]
+    fn games_come_back_and_go_on_alike() -> Result<()> {
+        let vb = first_parameters(&VarMap::new(), 1, &Device::Cpu);
+        let network =
+            TwoHeadNetwork::new(TowerConfig { blocks: 1, channels: 4, oriented: true }, &vb)?;
+        // The second is a mate in one, so its games end at once.
+        let starts = [Board::startpos(), "7k/5Q2/6K1/8/8/8/8/8 w - - 0 1".parse().expect("valid")];
+        let starts = starts.map(|board| {
+            let moves = azimuth_chess::position::legal_moves(&board);
+            Study { moves: vec![(moves[0], 0.5)], board }
+        });
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut games = SelfPlay::new(&starts, &mut rng)?;
+        for _ in 0..4 {
+            games.play(&network, &starts, &mut rng)?;
+        }
+        assert!(!games.kept.is_empty(), "no game has ended");
+        let text = serde_json::to_string(&games)?;
+        let mut others: SelfPlay = serde_json::from_str(&text)?;
+        let position =
+            |game: &RunningGame| (game.position.board().clone(), game.position.history().to_vec());
+        assert!(games.games.iter().map(position).eq(others.games.iter().map(position)));
+        let mut other_rng = rng.clone();
+        games.play(&network, &starts, &mut rng)?;
+        others.play(&network, &starts, &mut other_rng)?;
+        assert_eq!(serde_json::to_string(&games)?, serde_json::to_string(&others)?);
+        let broken = text.replace("\"played\":\"", "\"played\":\"h");
+        assert!(serde_json::from_str::<SelfPlay>(&broken).is_err());
         Ok(())
     }
 }

@@ -80,13 +80,15 @@ fn reports(tree: &Tree, control: &Control) -> Vec<Report> {
     let wanted = control.limits().multipv.max(1);
     let line = |(mv, _, value)| {
         let pv = tree.line(mv);
-        let mut report = Report::of(Value::estimate(value), pv);
-        report.depth = report.pv.len() as u32;
-        report.seldepth = report.depth;
-        report.nodes = tree.simulations().into();
-        report.scored = report.nodes;
-        report.time = control.elapsed();
-        report
+        let (depth, nodes) = (pv.len() as u32, tree.simulations().into());
+        Report {
+            depth,
+            seldepth: depth,
+            nodes,
+            scored: nodes,
+            time: control.elapsed(),
+            ..Report::of(Value::estimate(value), pv)
+        }
     };
     tree.root_moves().into_iter().take(wanted).map(line).collect()
 }

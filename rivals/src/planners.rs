@@ -1,14 +1,15 @@
-//! Alpha-beta over an evaluation (seed documents 003, section 2, and 004, section 2.3.4): the
-//! engine's selective search without any of its techniques, or with its transposition table alone.
+//! The planners that several rivals share: alpha-beta over an evaluation, and the moves in the order
+//! in which a network ranks them.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use azimuth_chess::position::Position;
 use azimuth_cli::say;
 use azimuth_search::inference::{EvaluateOne, Worker};
 use azimuth_search::{
-    Control, Part, Parts, Planner, Report, Resources, Selective, SelectiveSettings, Value,
+    Control, Part, Parts, Planner, Report, Resources, RootMoves, Selective, SelectiveSettings,
+    Value, terminal_value,
 };
-use cozy_chess::Board;
+use cozy_chess::{Board, Move};
 
 /// Default search depth in plies (seed document 003, section 1).
 pub const DEFAULT_DEPTH: u32 = 3;
@@ -21,7 +22,8 @@ const LEAST_MEMORY: usize = 2;
 /// the memory.
 const BYTES_A_POSITION: usize = 22;
 
-/// The planner that searches with an evaluation.
+/// Alpha-beta over an evaluation (seed documents 003, section 2, and 004, section 2.3.4): the
+/// engine's selective search without any of its techniques, or with its transposition table alone.
 pub struct AlphaBeta {
     search: Selective,
     /// The default depth in plies for a board.
@@ -62,6 +64,59 @@ impl Planner for AlphaBeta {
 
     fn new_game(&mut self) {
         self.search.new_game();
+    }
+}
+
+/// A rival that ranks the moves of a position without search.
+pub trait RanksMoves: Send {
+    /// Ranks `moves` of `root`, at least one.
+    fn rank(&mut self, root: &Position, moves: &[Move]) -> Result<Ranking>;
+
+    /// The value for the side to move of a position in which the game is not over. A rival that
+    /// only predicts moves returns a draw.
+    fn value(&mut self, _position: &Position) -> Result<Value> {
+        Ok(Value::DRAW)
+    }
+}
+
+pub struct Ranking {
+    /// The moves, the best first, each with its value for the side that moves.
+    pub moves: Vec<(Move, Value)>,
+    /// Number of network evaluations.
+    pub nodes: u64,
+}
+
+/// A ranking as a planner: it plays the first move.
+pub struct MoveRanking<R>(pub R);
+
+impl<R: RanksMoves> Planner for MoveRanking<R> {
+    fn search(
+        &mut self,
+        root: &Position,
+        control: &mut Control,
+        report: &mut dyn FnMut(&Report),
+    ) -> Result<Report> {
+        let root_moves = RootMoves::new(root, control.limits(), None);
+        let Ranking { moves, nodes } = self.0.rank(root, &root_moves.moves)?;
+        let wanted = control.limits().multipv.max(1);
+        let line = |(mv, value)| Report {
+            depth: 1,
+            seldepth: 1,
+            nodes,
+            scored: nodes,
+            time: control.elapsed(),
+            ..Report::of(value, vec![mv])
+        };
+        let mut lines: Vec<Report> = moves.into_iter().take(wanted).map(line).collect();
+        root_moves.present(&mut lines, report);
+        lines.into_iter().next().context("no legal move")
+    }
+
+    fn evaluate(&mut self, position: &Position) -> Result<Value> {
+        match terminal_value(position.board(), 0, position.history()) {
+            Some(value) => Ok(value),
+            None => self.0.value(position),
+        }
     }
 }
 
