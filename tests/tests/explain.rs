@@ -4,7 +4,9 @@ use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::position::{Position, fen_of};
-use azimuth_tests::{Session, binary, printed, refused, run, run_with_input, word_after};
+use azimuth_tests::{
+    Folder, Session, binary, printed, refused, run, run_with_input, text, word_after,
+};
 use serde_json::Value;
 
 /// A position in which no capture wins material.
@@ -35,13 +37,11 @@ fn it_says_what_the_search_says() -> Result<()> {
     for (planner, limit) in [("beam", ["depth", "6"]), ("selective", ["nodes", "20000"])] {
         let [kind, number] = limit;
         let mut session = Session::start()?;
-        session.send(&format!("setoption name Planner value {planner}"))?;
-        session.send(&format!("position fen {KIWIPETE}"))?;
-        let lines = session.ask(&format!("go {kind} {number}"), "bestmove")?;
+        session.set("Planner", planner)?;
+        let lines = session.search(&format!("fen {KIWIPETE}"), &format!("go {kind} {number}"))?;
         let info = lines.iter().rev().find(|line| line.starts_with("info depth"));
         let info = info.context("no info line")?;
-        session.send("explain")?;
-        let table = session.ask("isready", "readyok")?;
+        let table = session.said("explain")?;
         session.end()?;
 
         let limit = format!("--{kind}={number}");
@@ -356,13 +356,12 @@ fn a_mate_is_verified_without_a_search() -> Result<()> {
 
 #[test]
 fn a_games_position_keeps_its_history() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().join("game.pgn");
-    let path = path.to_str().context("a path")?;
+    let folder = Folder::new()?;
+    let path = &text(&folder.at("game.pgn"));
     // After eight half-moves the starting position occurs for the third time.
     let game = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 ( 3. e4 e5 ) 3... Nf6 4. Ng1 Ng8 5. Nf3 Nf6 *\n\n\
                 [FEN \"8/8/8/8/8/2k5/1q6/K7 w - - 0 1\"]\n\n*\n";
-    std::fs::write(path, game)?;
+    folder.write("game.pgn", game)?;
     let said = json(&["--pgn", path, "--ply", "7", "--depth", "2"])?;
     assert_eq!(said["fen"], "rnbqkb1r/pppppppp/5n2/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 7 4");
     let back = said["moves"].as_array().context("moves")?.iter().find(|mv| mv["san"] == "Ng8");
@@ -374,12 +373,12 @@ fn a_games_position_keeps_its_history() -> Result<()> {
     let white = json(&["--pgn", path, "--move", "6w", "--depth", "1"])?;
     assert_eq!(white["fen"], "rnbqkb1r/pppppppp/5n2/8/8/5N2/PPPPPPPP/RNBQKB1R w KQkq - 10 6");
     for (arguments, expected) in [
-        (vec!["--pgn", path, "--ply", "11"], "--ply 11: the game has 10 half-moves"),
-        (vec!["--pgn", path, "--game", "2"], "no legal move to explain, checkmate"),
-        (vec!["--pgn", path, "--move", "6b"], "--move 6b: the game has 10 half-moves"),
-        (vec!["--pgn", path, "--game", "4"], "there are only 2 games in it"),
+        (["--ply", "11"], "--ply 11: the game has 10 half-moves"),
+        (["--game", "2"], "no legal move to explain, checkmate"),
+        (["--move", "6b"], "--move 6b: the game has 10 half-moves"),
+        (["--game", "4"], "there are only 2 games in it"),
     ] {
-        let said = refusal(&arguments)?;
+        let said = refusal(&[&["--pgn", path], &arguments[..]].concat())?;
         assert!(said.contains(expected), "{said}");
     }
     Ok(())
@@ -387,13 +386,12 @@ fn a_games_position_keeps_its_history() -> Result<()> {
 
 #[test]
 fn games_come_from_compressed_files_folders_and_pipes() -> Result<()> {
-    let folder = tempfile::tempdir()?;
+    let season = Folder::new()?;
     let games = ["1. e4 *\n", "1. d4 *\n\n1. c4 *\n"];
-    std::fs::write(folder.path().join("a.pgn"), games[0])?;
-    let compressed = folder.path().join("b.pgn.zst");
-    std::fs::write(&compressed, zstd::encode_all(games[1].as_bytes(), 3)?)?;
-    std::fs::write(folder.path().join("notes.txt"), "no game")?;
-    let [folder, compressed] = [folder.path(), &compressed].map(|path| path.display().to_string());
+    season.write("a.pgn", games[0])?;
+    season.write("b.pgn.zst", zstd::encode_all(games[1].as_bytes(), 3)?)?;
+    season.write("notes.txt", "no game")?;
+    let [folder, compressed] = [season.path(), &season.at("b.pgn.zst")].map(text);
     let played = |said: &Value, mv: &str| -> Result<()> {
         let mut position = Position::default();
         position.play(position.parse_move(mv)?);
@@ -436,11 +434,9 @@ fn a_reader_that_has_had_enough_is_no_error() -> Result<()> {
 
 #[test]
 fn the_moves_before_a_fault_are_read() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().join("cut.pgn");
-    std::fs::write(&path, "1. e4 e5 2. Ke3 *\n")?;
-    let path = path.to_str().context("a path in UTF-8")?;
-    let output = explain(&["--pgn", path, "--depth", "1"])?;
+    let folder = Folder::new()?;
+    folder.write("cut.pgn", "1. e4 e5 2. Ke3 *\n")?;
+    let output = folder.run("azimuth", "explain --pgn @cut.pgn --depth 1")?;
     let said = String::from_utf8(output.stderr)?;
     assert!(output.status.success(), "{said}");
     assert!(said.contains("half-move 3: move 'Ke3' is not legal in"), "{said}");
@@ -450,33 +446,31 @@ fn the_moves_before_a_fault_are_read() -> Result<()> {
 
 #[test]
 fn what_cannot_be_explained_is_refused_in_one_line() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let (empty, broken) = (folder.path().join("empty.pgn"), folder.path().join("broken.pgn"));
-    std::fs::write(&empty, "")?;
-    std::fs::write(&broken, "[White \"a\"]\n\n1. Ke3 *\n")?;
-    let mated = folder.path().join("mated.pgn");
-    std::fs::write(&mated, "1. f3 e5 2. g4 Qh4# 0-1\n")?;
-    let paths = [&empty, &broken, &mated];
-    let [empty, broken, mated] = paths.map(|path| path.to_str().unwrap_or_default());
-    let said = json(&["--pgn", mated, "--ply", "0", "--depth", "1"])?;
+    let folder = Folder::new()?;
+    folder.write("empty.pgn", "")?;
+    folder.write("broken.pgn", "[White \"a\"]\n\n1. Ke3 *\n")?;
+    folder.write("mated.pgn", "1. f3 e5 2. g4 Qh4# 0-1\n")?;
+    let [empty, broken, mated] =
+        ["empty.pgn", "broken.pgn", "mated.pgn"].map(|name| text(&folder.at(name)));
+    let said = json(&["--pgn", &mated, "--ply", "0", "--depth", "1"])?;
     assert!(said["fen"].as_str().is_some_and(|fen| fen.ends_with(" 0 1")), "{said}");
     for (arguments, expected) in [
-        (vec!["8/8/8/8/8/8/8/8 w - - 0 1"], "not a legal board"),
-        (vec!["hello"], "not a legal board"),
-        (vec!["7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"], "no legal move to explain, stalemate"),
-        (vec!["7k/6Q1/6K1/8/8/8/8/8 b - - 0 1"], "no legal move to explain, checkmate"),
-        (vec!["--moves", "e5"], "--moves: move 'e5' is not legal in"),
-        (vec!["--weights", "missing.safetensors"], "weights file 'missing.safetensors'"),
-        (vec!["--pgn", empty], "there is no game in it"),
-        (vec!["--pgn", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")], "game 1 of"),
-        (vec!["--pgn", concat!(env!("CARGO_MANIFEST_DIR"), "/tests")], "no *.pgn or *.pgn.zst"),
-        (vec!["--pgn", broken], "half-move 1: move 'Ke3' is not legal in"),
-        (vec!["--pgn", "missing.pgn"], "game 1 of 'missing.pgn'"),
-        (vec!["--pgn", mated, "--ply", "9"], "--ply 9: the game has 4 half-moves"),
-        (vec!["--pgn", mated, "--move", "9w"], "--move 9w: the game has 4 half-moves"),
-        (vec!["--syzygy", "missing"], "--syzygy: Syzygy folder 'missing'"),
+        (&["8/8/8/8/8/8/8/8 w - - 0 1"][..], "not a legal board"),
+        (&["hello"], "not a legal board"),
+        (&["7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"], "no legal move to explain, stalemate"),
+        (&["7k/6Q1/6K1/8/8/8/8/8 b - - 0 1"], "no legal move to explain, checkmate"),
+        (&["--moves", "e5"], "--moves: move 'e5' is not legal in"),
+        (&["--weights", "missing.safetensors"], "weights file 'missing.safetensors'"),
+        (&["--pgn", &empty], "there is no game in it"),
+        (&["--pgn", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")], "game 1 of"),
+        (&["--pgn", concat!(env!("CARGO_MANIFEST_DIR"), "/tests")], "no *.pgn or *.pgn.zst"),
+        (&["--pgn", &broken], "half-move 1: move 'Ke3' is not legal in"),
+        (&["--pgn", "missing.pgn"], "game 1 of 'missing.pgn'"),
+        (&["--pgn", &mated, "--ply", "9"], "--ply 9: the game has 4 half-moves"),
+        (&["--pgn", &mated, "--move", "9w"], "--move 9w: the game has 4 half-moves"),
+        (&["--syzygy", "missing"], "--syzygy: Syzygy folder 'missing'"),
     ] {
-        let said = refusal(&arguments)?;
+        let said = refusal(arguments)?;
         assert!(said.contains(expected), "{arguments:?}: {said}");
     }
     Ok(())

@@ -3,10 +3,9 @@
 
 use azimuth_chess::placement::Placement;
 use azimuth_chess::position::{Ending, Position, board_after, legal_moves, repetition_key};
+use azimuth_chess::san::san_of_line;
 use azimuth_chess::see::{StaticExchange, piece_value};
 use cozy_chess::{BitBoard, Board, Color, File, GameStatus, Move, Piece, Rank, Square};
-
-use super::html::side_name;
 
 /// The material balance of a line, from the view of the side that begins it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,38 +21,40 @@ pub struct Outcome {
 }
 
 /// The material that `line` wins or loses up to its last quiet position, unless later moves give it
-/// back; or up to an earlier quiet position by which half of it is won for good. At most a pawn is
-/// given back afterwards, and none if there is such a position within `most_plies`. `None` if the
-/// line wins and loses nothing, or takes more plies.
+/// back; or up to an earlier quiet position by which half of it is won for good: no later quiet
+/// position gives back more than a pawn, or anything at all if such a position is within
+/// `most_plies`. `None` if the line wins and loses nothing, or takes more plies.
 pub fn outcome(board: &Board, line: &[Move], most_plies: usize) -> Option<Outcome> {
     let boards = boards_along(board, line);
     let own = board.side_to_move();
     let ahead = |ply: usize| material(&boards[ply], own) - material(&boards[ply], !own);
-    let gain_to = |ply: usize| ahead(ply) - ahead(0);
     let settled = settled_plies(&boards);
     let last = *settled.last()?;
-    let sign = gain_to(last).signum();
-    let lasts = (last..boards.len()).all(|ply| gain_to(ply).signum() == sign);
-    let is_enough = |&ply: &usize| {
-        let gain = sign * gain_to(ply);
-        let lasts = (ply..=last).all(|later| sign * gain_to(later) >= gain - 1);
-        2 * gain >= sign * gain_to(last) && lasts
+    let sign = (ahead(last) - ahead(0)).signum();
+    // The gain of the side that has gained in the end.
+    let gain_to = |ply: usize| sign * (ahead(ply) - ahead(0));
+    if (last..boards.len()).any(|ply| gain_to(ply) <= 0) {
+        return None;
+    }
+    let gives_back = |ply: usize| {
+        let later = settled.iter().filter(|&&later| later >= ply);
+        later.map(|&later| gain_to(ply) - gain_to(later)).max().unwrap_or(0)
     };
     let count = |board: &Board| Color::ALL.map(|side| counts(board, side));
     let plies_to =
         |ply: usize| boards.iter().take_while(|&board| count(board) != count(&boards[ply])).count();
-    let is_kept = |&ply: &usize| {
-        let mut later = settled.iter().filter(|&&later| later > ply);
-        plies_to(ply) <= most_plies
-            && later.all(|&later| sign * gain_to(later) >= sign * gain_to(ply))
-    };
+    let is_enough = |&ply: &usize| 2 * gain_to(ply) >= gain_to(last) && gives_back(ply) <= 1;
+    let is_kept = |&ply: &usize| gives_back(ply) == 0 && plies_to(ply) <= most_plies;
     let ends: Vec<usize> = settled.iter().copied().filter(is_enough).collect();
     let end = ends.iter().copied().find(is_kept).or(ends.first().copied())?;
     let [mine, theirs] = [own, !own].map(|side| changes(side, board, &boards[end]));
-    let phrase = if sign > 0 { won(&mine, &theirs) } else { lost(&mine, &theirs) };
+    let phrase = match sign > 0 {
+        true => exchanged(["wins", "promotes a pawn"], &mine, &theirs),
+        false => exchanged(["loses", "lets a pawn promote"], &theirs, &mine),
+    };
     let plies = plies_to(end);
-    let outcome = Outcome { phrase, gain: gain_to(end), plies, ahead: ahead(last) };
-    (sign != 0 && lasts && plies <= most_plies).then_some(outcome)
+    let outcome = Outcome { phrase, gain: sign * gain_to(end), plies, ahead: ahead(last) };
+    (plies <= most_plies).then_some(outcome)
 }
 
 /// The most advanced pawn of `side` that is passed in the last quiet position of `line` but was not
@@ -113,19 +114,16 @@ pub fn mate_threat(passed: &Board) -> Option<Move> {
 
 /// The capture of the side to move that wins most material by exchanges on its square, if one pays.
 pub fn best_capture(board: &Board) -> Option<Move> {
-    let placement = Placement::of(board);
-    let exchange = StaticExchange::new(&placement);
     let captures = legal_moves(board).into_iter().filter(|&mv| is_capture(board, mv));
-    let paying = captures.filter(|&mv| exchange.see_of_move(mv) > 0);
-    paying.max_by_key(|&mv| exchange.see_of_move(mv))
+    let paying = captures.filter(|&mv| gain_of(board, mv) > 0);
+    paying.max_by_key(|&mv| gain_of(board, mv))
 }
 
 /// The piece that a line sacrifices with its first move: the reply captures it, at a loss of more
 /// than a pawn.
 pub fn sacrificed(board: &Board, line: &[Move]) -> Option<Piece> {
     let [mv, reply, ..] = line else { return None };
-    let placement = Placement::of(board);
-    let is_offered = StaticExchange::new(&placement).see_of_move(*mv) < -1;
+    let is_offered = gain_of(board, *mv) < -1;
     (is_offered && reply.to == mv.to).then(|| board.piece_on(mv.from))?
 }
 
@@ -194,11 +192,13 @@ fn settled_plies(boards: &[Board]) -> Vec<usize> {
 }
 
 fn is_quiet(board: &Board) -> bool {
-    let placement = Placement::of(board);
-    let exchange = StaticExchange::new(&placement);
-    legal_moves(board).into_iter().all(|mv| {
-        !(is_capture(board, mv) || mv.promotion.is_some()) || exchange.see_of_move(mv) <= 0
-    })
+    let mut moves = legal_moves(board).into_iter();
+    moves.all(|mv| !(is_capture(board, mv) || mv.promotion.is_some()) || gain_of(board, mv) <= 0)
+}
+
+/// Material gain of a legal move after all captures on its target square.
+fn gain_of(board: &Board, mv: Move) -> i32 {
+    StaticExchange::new(&Placement::of(board)).see_of_move(mv)
 }
 
 fn is_capture(board: &Board, mv: Move) -> bool {
@@ -238,26 +238,15 @@ fn changes(side: Color, before: &Board, after: &Board) -> Changes {
     changes
 }
 
-fn won(mine: &Changes, theirs: &Changes) -> String {
-    let (won, paid) = without_equals(&theirs.lost, &mine.lost);
-    let taken = traded("wins", &won, &paid);
-    match (mine.promoted > 0, won.is_empty()) {
-        (false, _) => taken,
-        (true, true) if paid.iter().all(|&piece| piece == Piece::Pawn) => {
-            "promotes a pawn".to_owned()
-        }
-        (true, true) => format!("promotes a pawn for {}", listed("a", &paid)),
-        (true, false) => format!("promotes a pawn and {taken}"),
-    }
-}
-
-fn lost(mine: &Changes, theirs: &Changes) -> String {
-    let (lost, taken) = without_equals(&mine.lost, &theirs.lost);
-    let given = traded("loses", &lost, &taken);
-    match (theirs.promoted > 0, lost.is_empty()) {
-        (false, _) => given,
-        (true, true) => "lets a pawn promote".to_owned(),
-        (true, false) => format!("lets a pawn promote and {given}"),
+/// Names the material of an exchange and a promotion, with verbs for both.
+fn exchanged([trades, promotes]: [&str; 2], winner: &Changes, loser: &Changes) -> String {
+    let (got, given) = without_equals(&loser.lost, &winner.lost);
+    let trade = traded(trades, &got, &given);
+    match (winner.promoted > 0, got.is_empty()) {
+        (false, _) => trade,
+        (true, false) => format!("{promotes} and {trade}"),
+        (true, true) if given.iter().all(|&piece| piece == Piece::Pawn) => promotes.to_owned(),
+        (true, true) => format!("{promotes} for {}", listed("a", &given)),
     }
 }
 
@@ -272,18 +261,37 @@ fn traded(verb: &str, got: &[Piece], given: &[Piece]) -> String {
 /// Removes pairs of equal pieces from both lists. Bishops and knights are equal.
 fn without_equals(some: &[Piece], others: &[Piece]) -> (Vec<Piece>, Vec<Piece>) {
     let (mut left, mut right) = (some.to_vec(), others.to_vec());
-    let same = |a: Piece, b: Piece| a == b;
-    let as_valuable = |a: Piece, b: Piece| piece_value(Some(a)) == piece_value(Some(b));
-    for equal in [&same as &dyn Fn(Piece, Piece) -> bool, &as_valuable] {
-        left.retain(|&piece| match right.iter().position(|&other| equal(piece, other)) {
-            Some(place) => {
-                right.remove(place);
-                false
-            }
-            None => true,
+    let kinds: [fn(Piece, Piece) -> bool; 2] =
+        [|a, b| a == b, |a, b| piece_value(Some(a)) == piece_value(Some(b))];
+    for equal in kinds {
+        left.retain(|&piece| {
+            let pair = right.iter().position(|&other| equal(piece, other));
+            pair.map(|place| right.remove(place)).is_none()
         });
     }
     (left, right)
+}
+
+/// `White` or `Black`.
+pub fn side_name(side: Color) -> &'static str {
+    match side {
+        Color::White => "White",
+        Color::Black => "Black",
+    }
+}
+
+/// A line with its move numbers: `3... Nf6 4. Qxf7#`.
+pub fn numbered(board: &Board, line: &[Move]) -> String {
+    let sans = san_of_line(board, line).into_iter().enumerate();
+    let words = sans.zip(boards_along(board, line)).map(|((ply, san), board)| {
+        let number = board.fullmove_number();
+        match board.side_to_move() {
+            Color::White => format!("{number}. {san}"),
+            Color::Black if ply == 0 => format!("{number}... {san}"),
+            Color::Black => san,
+        }
+    });
+    words.collect::<Vec<String>>().join(" ")
 }
 
 /// `rook`.
@@ -311,14 +319,9 @@ pub fn listed(article: &str, pieces: &[Piece]) -> String {
 /// Whether no enemy pawn is ahead of the pawn of `side` on `square`, on its file or an adjacent
 /// one.
 fn is_passed(board: &Board, square: Square, side: Color) -> bool {
-    let file = square.file() as usize;
-    let ahead = |rank: Rank| rank.relative_to(side) > square.rank().relative_to(side);
-    let theirs = board.colored_pieces(!side, Piece::Pawn).into_iter();
-    let mut in_the_way = theirs.filter(|pawn| {
-        let beside = (pawn.file() as usize).abs_diff(file) <= 1;
-        beside && ahead(pawn.rank())
-    });
-    in_the_way.next().is_none()
+    let files = square.file().bitboard() | square.file().adjacent();
+    let mut theirs = (board.colored_pieces(!side, Piece::Pawn) & files).into_iter();
+    theirs.all(|pawn| pawn.rank().relative_to(side) <= square.rank().relative_to(side))
 }
 
 #[cfg(test)]
@@ -377,6 +380,20 @@ pub mod tests {
             // The pawn is recaptured after the last quiet position.
             ("4k3/8/5n2/3p4/4P3/8/4N3/4K3 w - - 0 1", "Kf2 dxe4 Nc3 Ke7 Nxe4", None),
             ("8/7K/8/8/8/8/p7/2k5 w - - 0 1", "Kg6 a1=Q Kf5", Some(("lets a pawn promote", -8, 2))),
+            // The rooks that are exchanged later do not count.
+            (
+                "3rk3/8/8/8/8/2r5/4N3/3RK3 w - - 0 1",
+                "Nxc3 Rxd1+ Nxd1 Ke7",
+                Some(("wins a rook", 5, 1)),
+            ),
+            // The rook takes a pawn that a king defends; the line ends there, or after the
+            // recapture.
+            ("8/8/3k4/3p4/8/8/8/3RK3 w - - 0 1", "Rxd5+", None),
+            (
+                "8/8/3k4/3p4/8/8/8/3RK3 w - - 0 1",
+                "Rxd5+ Kxd5",
+                Some(("loses a rook for a pawn", -4, 2)),
+            ),
         ] {
             let (board, line) = board_and_line(fen, line)?;
             let found = outcome(&board, &line, line.len());
@@ -384,18 +401,6 @@ pub mod tests {
                 found.as_ref().map(|found| (found.phrase.as_str(), found.gain, found.plies));
             assert_eq!(found, expected, "{fen}");
         }
-        Ok(())
-    }
-
-    #[test]
-    fn a_line_that_breaks_off_in_an_exchange_shows_nothing() -> Result<()> {
-        // The rook takes a pawn that a king defends; the line ends there.
-        let (board, line) = board_and_line("8/8/3k4/3p4/8/8/8/3RK3 w - - 0 1", "Rxd5+")?;
-        assert_eq!(outcome(&board, &line, line.len()), None);
-        // After the recapture, the line loses the rook.
-        let (board, line) = board_and_line("8/8/3k4/3p4/8/8/8/3RK3 w - - 0 1", "Rxd5+ Kxd5")?;
-        let found = outcome(&board, &line, line.len()).map(|found| found.phrase);
-        assert_eq!(found.as_deref(), Some("loses a rook for a pawn"));
         Ok(())
     }
 

@@ -1,19 +1,20 @@
-//! Writes an explanation as a self-contained HTML page. It also formats the numbers and lines that
-//! the page and the text have in common.
+//! Writes an explanation as a self-contained HTML page. It also formats the numbers, the quiet
+//! positions and the tree that the page and the text have in common.
 
 use std::path::Path;
 
 use anyhow::Result;
 use askama::Template;
 use azimuth_chess::position::{board_after, fen_of};
-use azimuth_chess::san::{san_of_line, san_of_move};
+use azimuth_chess::san::san_of_move;
 use azimuth_network::replace_file::replace_file;
 use azimuth_pages::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
 use azimuth_search::names::name_of;
 use azimuth_search::{Bound, ExplainedMove, PlannerKind, Value, WdlModel};
-use cozy_chess::{Board, Color, Move};
+use cozy_chess::{Board, Color};
 use serde::Serialize;
 
+use super::chess_terms::{numbered, side_name};
 use super::reason::reason;
 use super::sentences::percent;
 use super::study::{StudiedMove, Study};
@@ -140,13 +141,16 @@ fn row(study: &Study, studied: &StudiedMove) -> Row {
     }
 }
 
-/// The quiet positions of the moves that the search ranked.
+/// The verified lines of the moves that the search ranked, and the quiet positions at their ends.
 pub fn quiet(study: &Study) -> Vec<Quiet> {
-    let lines = study.quiet_lines().into_iter().map(|(line, quiet)| Quiet {
-        line: numbered(study.root.board(), &line),
-        fen: fen_of(&quiet.board),
-    });
-    lines.collect()
+    let board = study.root.board();
+    let ranked = study.moves.iter().filter(|studied| studied.rank_after.is_some());
+    let quiet = |StudiedMove { explained, .. }: &StudiedMove| {
+        let line = [&[explained.mv][..], &explained.verified.as_ref()?.line].concat();
+        let end = study.quiet.behind(board, explained)?;
+        Some(Quiet { line: numbered(board, &line), fen: fen_of(&end.board) })
+    };
+    ranked.filter_map(quiet).collect()
 }
 
 /// The tree with at most `shown` moves per position; empty if the study has no replies.
@@ -217,29 +221,4 @@ fn before_the_search(explained: &ExplainedMove, plies: u32) -> String {
         Some(verified) => format!("{first}, {} verified", latent(verified.value)),
         None => first,
     }
-}
-
-/// `White` or `Black`.
-pub fn side_name(side: Color) -> &'static str {
-    match side {
-        Color::White => "White",
-        Color::Black => "Black",
-    }
-}
-
-/// A line with its move numbers.
-pub fn numbered(board: &Board, line: &[Move]) -> String {
-    let first = usize::from(board.fullmove_number());
-    let black_first = usize::from(board.side_to_move() == Color::Black);
-    let mut words = Vec::new();
-    for (ply, san) in san_of_line(board, line).into_iter().enumerate() {
-        let half_moves = ply + black_first;
-        let number = first + half_moves / 2;
-        match half_moves % 2 {
-            0 => words.push(format!("{number}. {san}")),
-            _ if ply == 0 => words.push(format!("{number}... {san}")),
-            _ => words.push(san),
-        }
-    }
-    words.join(" ")
 }

@@ -10,7 +10,7 @@ use azimuth_search::{Bound, ExplainedMove, PlannerKind, SearchedMove, Value};
 use cozy_chess::{Board, Move};
 use serde::Serialize;
 
-use super::html::side_name;
+use super::chess_terms::{boards_along, side_name};
 use super::reason::reason;
 use super::sentences::expected_score;
 use super::study::{StudiedMove, Study};
@@ -201,11 +201,6 @@ pub fn score(value: Value) -> ScoreJson {
 
 /// A line in UCI notation.
 pub fn line(board: &Board, chess960: bool, moves: &[Move]) -> Vec<String> {
-    let mut board = board.clone();
-    let mut words = Vec::with_capacity(moves.len());
-    for &mv in moves {
-        words.push(uci_move(&board, mv, chess960));
-        board = board_after(&board, mv);
-    }
-    words
+    let boards = boards_along(board, moves);
+    moves.iter().zip(&boards).map(|(&mv, board)| uci_move(board, mv, chess960)).collect()
 }

@@ -10,8 +10,8 @@ mod study;
 mod tactics;
 mod text;
 
+pub use chess_terms::{numbered, side_name};
 pub use command::{ExplainCommand, Subject};
-pub use html::{numbered, side_name};
 pub use json::{Document, ScoreJson, document, line, score};
 pub use reason::reason;
 pub use sentences::{INACCURACY, expected_score, mistake, worth};

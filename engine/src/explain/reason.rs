@@ -7,8 +7,9 @@ use azimuth_chess::san::{san_of_line, san_of_move};
 use azimuth_search::Value;
 use cozy_chess::Move;
 
-use super::chess_terms::{draw_of, mate_threat, name, outcome, surplus, wrong_corner};
-use super::html::{numbered, side_name};
+use super::chess_terms::{
+    draw_of, mate_threat, name, numbered, outcome, side_name, surplus, wrong_corner,
+};
 use super::sentences::{self, Choice, INACCURACY, percent, result};
 use super::study::{StudiedMove, Study, Taken, Threat};
 use super::tactics::{removes_guard, tactic};
@@ -26,6 +27,7 @@ pub fn reason(study: &Study) -> String {
         return format!("{} is the only legal move.", san(study, study.chosen()));
     }
     let chosen = study.chosen();
+    let runner_up = study.runner_up().filter(|it| !study.compared.contains(&it.explained.mv));
     let mut sentences = vec![verdict(study)];
     sentences.extend(choice(study, chosen).shown("It"));
     sentences.extend(points(study, chosen));
@@ -37,7 +39,7 @@ pub fn reason(study: &Study) -> String {
         ));
         sentences.extend(choice(study, missed).shown(&name));
         sentences.extend(points(study, missed));
-    } else if let Some(runner_up) = study.runner_up().filter(|it| !is_asked(study, it)) {
+    } else if let Some(runner_up) = runner_up {
         let [best, other] = [chosen, runner_up].map(|studied| choice(study, studied));
         let phrase = |choice: &Choice| choice.outcome().map(|found| found.phrase);
         // Equal material explains nothing, and a mate needs no further reason.
@@ -107,12 +109,10 @@ fn by_tables(study: &Study, name: &str, value: Value) -> String {
 
 /// Describes a move that the user asked for, unless the text already does.
 fn asked_for(study: &Study, mv: Move) -> Option<Vec<String>> {
-    let missed = study.missed().map(|(missed, _)| missed);
-    let named = [Some(study.chosen()), missed];
-    if named.into_iter().flatten().any(|named| named.explained.mv == mv) {
-        return None;
-    }
-    let asked = study.moves.iter().find(|studied| studied.explained.mv == mv)?;
+    // The chosen move and a better one, which come first, are described.
+    let described = if study.missed().is_some() { 2 } else { 1 };
+    let mut others = study.moves.iter().skip(described);
+    let asked = others.find(|studied| studied.explained.mv == mv)?;
     let (name, value) = (san(study, asked), asked.value()?);
     let chosen = study.value_of_chosen();
     let worth = worth_after(study, asked, value);
@@ -127,21 +127,18 @@ fn asked_for(study: &Study, mv: Move) -> Option<Vec<String>> {
     Some([vec![worth], shown, points(study, asked)].concat())
 }
 
-fn is_asked(study: &Study, studied: &StudiedMove) -> bool {
-    study.compared.contains(&studied.explained.mv)
-}
-
 /// Says of a move what its line does not show: a threat, the answer to one, the point of an offer,
 /// and a zugzwang.
 fn points(study: &Study, studied: &StudiedMove) -> Vec<String> {
     if choice(study, studied).value.is_none_or(|value| value.plies_to_mate() == Some(1)) {
         return Vec::new();
     }
+    let them = side_name(!study.root.board().side_to_move());
     let points = [
         mating_threat(study, studied),
         answered_threat(study, studied),
         if_taken(study, studied),
-        zugzwang(study, studied),
+        studied.zugzwang.then(|| format!("It puts {them} in zugzwang.")),
     ];
     points.into_iter().flatten().collect()
 }
@@ -204,10 +201,13 @@ fn if_taken(study: &Study, studied: &StudiedMove) -> Option<String> {
     let piece = offered.piece_on(capture.to).map_or("pawn", name);
     let (us, them) = (side_name(side), side_name(!side));
     let until = |plies: usize| numbered(&offered, &line[1..][..=plies]);
+    let hunt = Choice { line, value: Some(*value), ..choice }.drawn_out();
     let says = if let Some(moves @ 1..=LONGEST_MATE) = value.moves_to_mate() {
         format!("{us} mates in {moves}: {}", until(rest.len()))
     } else if !is_main_line && draw_of(&study.root, line) == Some("by stalemate") {
         "it is stalemate".to_owned()
+    } else if !is_main_line && let Some((_, square, plies)) = hunt {
+        format!("{us} can draw the king out to {square}: {}", numbered(&offered, &line[1..plies]))
     } else if let Some(won) = outcome(&taken, rest, rest.len()).filter(|won| won.gain > 0)
         && let Some(found) = tactic(&taken, &rest[..won.plies.min(LONGEST_THREAT)], side)
         && outcome(root, line, line.len()).is_none_or(|net| net.gain > 0)
@@ -220,18 +220,10 @@ fn if_taken(study: &Study, studied: &StudiedMove) -> Option<String> {
     Some(format!("If {them} takes the {piece}, {says}."))
 }
 
-fn zugzwang(study: &Study, studied: &StudiedMove) -> Option<String> {
-    let them = side_name(!study.root.board().side_to_move());
-    studied.zugzwang.then(|| format!("It puts {them} in zugzwang."))
-}
-
 fn choice<'a>(study: &'a Study, studied: &'a StudiedMove) -> Choice<'a> {
-    let value = match std::ptr::eq(studied, study.chosen()) {
-        true => Some(study.value_of_chosen()),
-        false => studied.value(),
-    };
     let best = study.missed().map_or(study.value_of_chosen(), |(_, value)| value);
-    Choice { root: &study.root, wdl: study.wdl, line: &studied.line, value, best }
+    let (line, value) = (&studied.line, studied.value());
+    Choice { root: &study.root, wdl: study.wdl, line, value, best }
 }
 
 /// `is worth 53.2% after 9 plies`, `mates in 3`.

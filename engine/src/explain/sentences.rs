@@ -4,10 +4,11 @@
 use azimuth_chess::position::{Ending, Position};
 use azimuth_chess::san::{san_of_line, san_of_move};
 use azimuth_search::{Value, WdlModel};
-use cozy_chess::{Board, Move};
+use cozy_chess::{Board, Move, Piece, Square};
 
-use super::chess_terms::{Outcome, draw_of, drawn_out, name, new_passed_pawn, outcome, sacrificed};
-use super::html::numbered;
+use super::chess_terms::{
+    Outcome, draw_of, drawn_out, name, new_passed_pawn, numbered, outcome, sacrificed,
+};
 use super::tactics::{mate_pattern, tactic};
 
 /// Maximum number of plies that a sentence quotes.
@@ -36,7 +37,8 @@ pub struct Choice<'a> {
 
 impl Choice<'_> {
     /// How the move mates or draws, the material that it wins or loses, or a new passed pawn if it
-    /// wins none. Material that is won in a draw is worth nothing. Empty if the line shows nothing.
+    /// wins none and is not clearly worse than the best move. Material that is won in a draw is worth
+    /// nothing. Empty if the line shows nothing.
     pub fn shown(&self, subject: &str) -> Vec<String> {
         if self.is_mate() {
             return self.mate(subject).into_iter().collect();
@@ -46,7 +48,8 @@ impl Choice<'_> {
             let lost = if gains { None } else { self.material(subject) };
             return self.draw(subject).into_iter().chain(lost).collect();
         }
-        let pawn = if gains { None } else { self.passed_pawn(subject) };
+        let says_enough = gains || self.is_clearly_worse();
+        let pawn = if says_enough { None } else { self.passed_pawn(subject) };
         self.material(subject).into_iter().chain(pawn).collect()
     }
 
@@ -157,11 +160,15 @@ impl Choice<'_> {
         })
     }
 
+    /// As [`drawn_out`], if the line is worth the piece and short enough to quote.
+    pub fn drawn_out(&self) -> Option<(Piece, Square, usize)> {
+        let found = drawn_out(self.root.board(), self.line).filter(|_| self.is_compensated());
+        found.filter(|&(.., plies)| plies <= LONGEST_QUOTE)
+    }
+
     /// The king's way out after it captures a sacrificed piece.
     fn king_hunt(&self, subject: &str) -> Option<String> {
-        let board = self.root.board();
-        let found = drawn_out(board, self.line).filter(|_| self.is_compensated());
-        let (piece, square, plies) = found.filter(|&(.., plies)| plies <= LONGEST_QUOTE)?;
+        let (piece, square, plies) = self.drawn_out()?;
         let (piece, quote) = (name(piece), self.quote(plies));
         Some(format!("{subject} sacrifices the {piece} to draw the king out to {square}: {quote}."))
     }

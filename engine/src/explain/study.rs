@@ -9,11 +9,11 @@ use azimuth_chess::position::{Position, board_after, legal_moves};
 use azimuth_search::inference::ModelClient;
 use azimuth_search::{
     Bound, Control, ExplainedMove, Explanation, Limits, Planner, Report, SearchedMove, StopSwitch,
-    Tablebases, Value, VerifiedMove, WdlModel,
+    Tablebases, Value, WdlModel,
 };
 use cozy_chess::{Board, Move};
 
-use super::chess_terms::{best_capture, is_settled};
+use super::chess_terms::{best_capture, boards_along, draw_of, is_settled};
 use super::sentences::{INACCURACY, expected_score};
 
 /// The parameters of a study.
@@ -122,9 +122,9 @@ impl Study {
         let (root, report) = (&study.root, &study.report);
         let chosen = report.pv.first().copied().context("the search chose no move")?;
         let mut alone = Alone { planner, root, report, stop: &stop };
-        search_compared(&mut alone, &study.compared, &mut study.moves)?;
+        search_compared(&mut alone, chosen, &study.compared, &mut study.moves)?;
         search_chosen_again(&mut alone, chosen, &mut study.moves)?;
-        rank(chosen, report.value, &mut study.moves);
+        rank(chosen, &mut study.moves);
         study.threat = alone.threat()?;
         // The chosen move and the runner-up come first.
         for (place, studied) in study.moves.iter_mut().enumerate() {
@@ -146,7 +146,7 @@ impl Study {
     ) -> Result<Self> {
         let mut study = Self::before_ranking(root, report, plies, planner, model)?;
         let chosen = study.report.pv.first().copied().context("the search chose no move")?;
-        rank(chosen, study.report.value, &mut study.moves);
+        rank(chosen, &mut study.moves);
         Ok(study)
     }
 
@@ -164,10 +164,12 @@ impl Study {
         let chosen = report.pv.first().copied();
         if let Some(studied) = moves.iter_mut().find(|known| Some(known.explained.mv) == chosen) {
             studied.line.clone_from(&report.pv);
-            // With tablebases, the report's value is theirs, and that of the search an estimate.
-            if let Some(searched) = &mut studied.explained.searched {
-                (searched.value, searched.bound) = (report.value, Bound::Exact);
-            }
+            // With tablebases, the report's value is theirs, and that of the search an estimate. They
+            // may choose a move that the search dropped.
+            let ExplainedMove { mv, searched, .. } = &mut studied.explained;
+            let depth = searched.map_or(report.depth, |searched| searched.depth);
+            let (mv, value, bound) = (*mv, report.value, Bound::Exact);
+            *searched = Some(SearchedMove { mv, value, bound, depth });
         }
         let cosine = model.cosines(&[root.board().clone()])?[0];
         let static_value = planner.evaluate(&root)?;
@@ -200,21 +202,10 @@ impl Study {
         self.moves.iter().any(|studied| studied.explained.verified.is_some())
     }
 
-    /// The verified lines of the moves with exact values, first move included, and the quiet
-    /// position at the end of each.
-    pub fn quiet_lines(&self) -> Vec<(Vec<Move>, QuietPosition)> {
-        let ranked = self.moves.iter().filter(|studied| studied.rank_after.is_some());
-        let line = |StudiedMove { explained, .. }: &StudiedMove| {
-            let line = [&[explained.mv][..], &explained.verified.as_ref()?.line].concat();
-            Some((line, self.quiet.behind(self.root.board(), explained)?))
-        };
-        ranked.filter_map(line).collect()
-    }
-
     /// The value of the chosen move: from its separate search if there is one, else from the main
     /// search.
     pub fn value_of_chosen(&self) -> Value {
-        self.chosen().own_search.map_or(self.report.value, |own| own.value)
+        self.chosen().value().unwrap_or(self.report.value)
     }
 
     /// Depth, in plies, of the search that gave this value.
@@ -278,13 +269,9 @@ struct Alone<'a> {
 }
 
 impl Alone<'_> {
-    /// Searches `search_moves` to `depth` plies, with at most [`OWN_SEARCH_NODES`] times the nodes
-    /// of the main search.
-    fn search(&mut self, search_moves: Vec<Move>, depth: u32) -> Result<Report> {
-        self.search_in(self.root, search_moves, depth)
-    }
-
-    fn search_in(
+    /// Searches `search_moves`, or all moves if there is none, to `depth` plies, with at most
+    /// [`OWN_SEARCH_NODES`] times the nodes of the main search.
+    fn search(
         &mut self,
         position: &Position,
         search_moves: Vec<Move>,
@@ -306,8 +293,8 @@ impl Alone<'_> {
         if position.ending().is_some() {
             return Ok(None);
         }
-        let Report { value, pv, .. } =
-            self.search_in(&position, Vec::new(), self.report.depth / 2)?;
+        let depth = self.report.depth / 2;
+        let Report { value, pv, .. } = self.search(&position, Vec::new(), depth)?;
         let line = self.settled(&position, pv)?;
         Ok(Some(Threat { position, line, value }))
     }
@@ -339,20 +326,24 @@ impl Alone<'_> {
             return Ok(Some(Taken { line, value: self.planner.evaluate(&taken)? }));
         }
         let depth = self.report.depth.saturating_sub(2);
-        let Report { value, pv, .. } = self.search_in(&taken, Vec::new(), depth)?;
+        let Report { value, pv, .. } = self.search(&taken, Vec::new(), depth)?;
         line.extend(self.settled(&taken, pv)?);
         Ok(Some(Taken { line, value }))
     }
 
-    /// A line with the moves of short searches if it ends amid exchanges.
+    /// A line that ends amid exchanges, with the moves of short searches up to the next quiet
+    /// position. A line that ends with a repetition shows a draw and gets none.
     fn settled(&mut self, root: &Position, mut line: Vec<Move>) -> Result<Vec<Move>> {
         for _ in 0..SETTLING_SEARCHES {
             let end = root.after_line(&line);
-            if end.ending().is_some() || is_settled(end.board()) {
+            let is_drawn = draw_of(root, &line).is_some();
+            if is_drawn || end.ending().is_some() || is_settled(end.board()) {
                 break;
             }
             let depth = SETTLING_DEPTH.min(self.report.depth);
-            line.extend(self.search_in(&end, Vec::new(), depth)?.pv);
+            let pv = self.search(&end, Vec::new(), depth)?.pv;
+            let quiet = boards_along(end.board(), &pv).iter().position(is_settled);
+            line.extend(&pv[..quiet.unwrap_or(pv.len())]);
         }
         Ok(line)
     }
@@ -382,14 +373,15 @@ const FIRST_SIGHT_MOVES: usize = 3;
 /// iteration values above the chosen move are searched to this depth, too.
 fn search_compared(
     alone: &mut Alone<'_>,
+    chosen: Move,
     compared: &[Move],
     moves: &mut [StudiedMove],
 ) -> Result<()> {
-    let (chosen, depth) = (alone.report.pv.first().copied(), alone.report.depth);
-    let report_value = alone.report.value;
-    let others: Vec<Move> =
-        legal_moves(alone.root.board()).into_iter().filter(|&mv| Some(mv) != chosen).collect();
-    let runner_up = if others.is_empty() { None } else { Some(alone.search(others, depth)?) };
+    let Report { depth, value: best, .. } = *alone.report;
+    let mut others = legal_moves(alone.root.board());
+    others.retain(|&mv| mv != chosen);
+    let runner_up =
+        if others.is_empty() { None } else { Some(alone.search(alone.root, others, depth)?) };
     for studied in moves {
         let mv = studied.explained.mv;
         let of_runner_up = runner_up.as_ref().filter(|report| report.pv.first() == Some(&mv));
@@ -397,13 +389,11 @@ fn search_compared(
         let needed = match studied.value() {
             None => wanted,
             // The value of an earlier iteration, which does not show that the move is better.
-            Some(value) => {
-                value > report_value && studied.found().is_some_and(|it| it.depth < depth)
-            }
+            Some(value) => value > best && studied.found().is_some_and(|it| it.depth < depth),
         };
         let own = match of_runner_up {
             Some(report) => Some(report.clone()),
-            None if Some(mv) != chosen && needed => Some(alone.search(vec![mv], depth)?),
+            None if mv != chosen && needed => Some(alone.search(alone.root, vec![mv], depth)?),
             None => None,
         };
         if let Some(own) = own {
@@ -425,7 +415,7 @@ fn search_chosen_again(
     let better = others.filter(|studied| studied.value().is_some_and(|value| value > report.value));
     let depths = better.filter_map(|studied| Some(studied.found()?.depth));
     let Some(deepest) = depths.max() else { return Ok(()) };
-    let own = alone.search(vec![chosen], deepest.max(report.depth))?;
+    let own = alone.search(alone.root, vec![chosen], deepest.max(report.depth))?;
     if let Some(studied) = moves.iter_mut().find(|studied| studied.explained.mv == chosen)
         && own.depth >= report.depth
     {
@@ -435,23 +425,19 @@ fn search_chosen_again(
 }
 
 /// Sorts the chosen move first, then the moves with exact values, then the others, each group by
-/// value. `value` is the main search's value of the chosen move.
-fn rank(chosen: Move, value: Value, moves: &mut [StudiedMove]) {
-    let known = |studied: &StudiedMove| match studied.explained.mv == chosen {
-        true => Some(studied.own_search.map_or(value, |own| own.value)),
-        false => studied.value(),
-    };
+/// value.
+fn rank(chosen: Move, moves: &mut [StudiedMove]) {
     let best_known =
         |studied: &StudiedMove| studied.found().map_or(Value::MIN, |found| found.value);
     moves.sort_by(|a, b| {
         let is_chosen = |studied: &StudiedMove| studied.explained.mv == chosen;
         is_chosen(b)
             .cmp(&is_chosen(a))
-            .then(known(b).is_some().cmp(&known(a).is_some()))
+            .then(b.value().is_some().cmp(&a.value().is_some()))
             .then(best_known(b).order(best_known(a)))
             .then(a.rank_before.cmp(&b.rank_before))
     });
-    let values: Vec<Option<Value>> = moves.iter().map(known).collect();
+    let values: Vec<Option<Value>> = moves.iter().map(StudiedMove::value).collect();
     for (place, studied) in moves.iter_mut().enumerate() {
         studied.rank_after = values[place].map(|value| {
             // Equal moves keep their order, the chosen one first.
@@ -488,9 +474,10 @@ impl QuietPositions {
 
     /// The quiet position of a verified move of `board`.
     pub fn behind(&self, board: &Board, explained: &ExplainedMove) -> Option<QuietPosition> {
-        let verified = explained.verified.as_ref()?;
-        let end = end_of(board, explained, verified);
-        let cosine = self.cosines.get(&end).filter(|_| is_estimate(verified.value));
+        let value = explained.verified.as_ref()?.value;
+        let end = end_of(board, explained)?;
+        let is_exact = value.is_decisive() || value == Value::DRAW;
+        let cosine = self.cosines.get(&end).filter(|_| !is_exact);
         let same_side = end.side_to_move() == board.side_to_move();
         let cosine = cosine.map(|&cosine| if same_side { cosine } else { -cosine });
         Some(QuietPosition { board: end, cosine })
@@ -499,23 +486,13 @@ impl QuietPositions {
 
 fn collect_quiet(board: &Board, moves: &[ExplainedMove], boards: &mut Vec<Board>) {
     for explained in moves {
-        let verified = explained.verified.as_ref();
-        if let Some(verified) = verified.filter(|verified| is_estimate(verified.value)) {
-            boards.push(end_of(board, explained, verified));
-        }
+        boards.extend(end_of(board, explained));
         collect_quiet(&board_after(board, explained.mv), &explained.replies, boards);
     }
 }
 
-fn end_of(board: &Board, explained: &ExplainedMove, verified: &VerifiedMove) -> Board {
-    let mut end = board_after(board, explained.mv);
-    for &mv in &verified.line {
-        end.play_unchecked(mv);
-    }
-    end
-}
-
-/// Whether the value comes from an embedding, not from a mate, a draw or a tablebase.
-fn is_estimate(value: Value) -> bool {
-    !value.is_decisive() && value != Value::DRAW
+/// The position at the end of the line that verified a move of `board`.
+fn end_of(board: &Board, explained: &ExplainedMove) -> Option<Board> {
+    let verified = explained.verified.as_ref()?;
+    boards_along(&board_after(board, explained.mv), &verified.line).pop()
 }

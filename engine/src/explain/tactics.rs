@@ -188,8 +188,7 @@ impl Step<'_> {
     /// Material gain of the capture from `from` on `to`, if the side moved again.
     fn gain(&self, from: Square, to: Square) -> i32 {
         let placement = Placement { side_to_move: self.side, ..Placement::of(self.after) };
-        let capture = Move { from, to, promotion: None };
-        StaticExchange::new(&placement).see_of_move(capture)
+        StaticExchange::new(&placement).see_of_move(Move { from, to, promotion: None })
     }
 
     /// The enemy pieces that a slider attacks, other than pawns that stand behind another piece,
@@ -197,10 +196,8 @@ impl Step<'_> {
     fn pairs(&self, slider: Square) -> impl Iterator<Item = (Square, Square)> {
         let occupied = self.after.occupied();
         let attacked = attacks_through(self.after, slider, occupied);
-        let is_slider = !matches!(
-            self.after.piece_on(slider),
-            Some(Piece::Pawn | Piece::Knight | Piece::King) | None
-        );
+        let piece = self.after.piece_on(slider);
+        let is_slider = matches!(piece, Some(Piece::Bishop | Piece::Rook | Piece::Queen));
         let fronts = if is_slider { attacked & self.enemies() } else { BitBoard::EMPTY };
         fronts.into_iter().filter_map(move |front| {
             let through = attacks_through(self.after, slider, occupied ^ front.bitboard());

@@ -9,7 +9,8 @@ use azimuth_chess::san::san_of_move;
 use azimuth_search::names::name_of;
 use azimuth_search::{Bound, PlannerKind};
 
-use super::html::{Branch, Quiet, bounded, chances, latent, numbered, quiet, side_name, tree};
+use super::chess_terms::{numbered, side_name};
+use super::html::{Branch, Quiet, bounded, chances, latent, quiet, tree};
 use super::reason::reason;
 use super::study::{StudiedMove, Study};
 
