@@ -70,7 +70,7 @@ pub fn run(command_line: impl IntoIterator<Item = OsString>) -> Result<()> {
     let command_line: Vec<OsString> = command_line.into_iter().collect();
     match uci_command(&command_line) {
         Some(line) => uci::run_command(&line, stdout()),
-        None => run_task(parse(split_genfens(command_line)).task),
+        None => run_task(parse(with_genfens_split(command_line)).task),
     }
 }
 
@@ -87,20 +87,18 @@ fn uci_command(command_line: &[OsString]) -> Option<String> {
 
 /// Splits the command off an argument such as `"genfens 8 seed 1 book None "`: OpenBench passes a
 /// whole line of UCI as one argument.
-fn split_genfens(
-    command_line: impl IntoIterator<Item = OsString>,
-) -> impl Iterator<Item = OsString> {
-    command_line.into_iter().enumerate().flat_map(|(place, argument)| {
-        let line = argument.to_str().filter(|_| place == 1);
-        match line.and_then(|line| line.split_once(' ')) {
-            Some(("genfens", arguments)) => vec!["genfens".into(), arguments.into()],
-            _ => vec![argument],
-        }
-    })
+fn with_genfens_split(mut command_line: Vec<OsString>) -> Vec<OsString> {
+    let line = command_line.get(1).and_then(|argument| argument.to_str());
+    if let Some(("genfens", arguments)) = line.and_then(|line| line.split_once(' ')) {
+        let arguments = OsString::from(arguments);
+        command_line[1] = arguments;
+        command_line.insert(1, "genfens".into());
+    }
+    command_line
 }
 
 /// Parses the command line. `--version` also prints the facts about the build.
-fn parse(command_line: impl IntoIterator<Item = OsString>) -> Arguments {
+fn parse(command_line: Vec<OsString>) -> Arguments {
     let version = [&[env!("CARGO_PKG_VERSION").to_owned()][..], &uci::build_facts()].concat();
     // The command line is parsed once, so this leak is bounded.
     let version: &'static str = version.join("\n").leak();

@@ -1,13 +1,20 @@
-//! A session: a planner and its worker.
+//! The models that searches share, and the planners that are built on them.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::num::NonZero;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use azimuth_cli::say;
-use azimuth_search::inference::{ModelSource, Worker};
-use azimuth_search::{Planner, PlannerKind, PlannerSettings, Resources, Tablebases};
+use azimuth_search::inference::{ModelClient, ModelSource, Worker};
+use azimuth_search::{
+    DefaultWeights, Planner, PlannerKind, PlannerSettings, Resources, Tablebases,
+};
 
-use crate::embedded_weights;
+use crate::map::{Map, MapWeights};
+use crate::uci::Level;
+use crate::{embedded_tables, embedded_weights};
 
 /// A planner with the worker that evaluates its positions.
 pub struct Session {
@@ -36,5 +43,231 @@ impl Session {
         let resources = resources.on_this_machine();
         let planner = settings.build(kind, &worker, resources, Some(Arc::new(tablebases)))?;
         Ok(Self { planner, worker })
+    }
+}
+
+/// Inference workers, each started on first use: one for each set of embedded weights, or a single
+/// one under the key `None` if a weights file is set.
+#[derive(Default)]
+pub struct Workers(BTreeMap<Option<DefaultWeights>, Worker>);
+
+impl Workers {
+    /// The worker for the embedded weights `which`, or for the weights file that replaces them.
+    /// Messages about its device go to `notice`.
+    pub fn get(
+        &mut self,
+        source: &ModelSource,
+        which: DefaultWeights,
+        notice: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Result<&Worker> {
+        let key = source.weights.is_none().then_some(which);
+        Ok(match self.0.entry(key) {
+            Entry::Occupied(worker) => worker.into_mut(),
+            Entry::Vacant(place) => {
+                place.insert(source.start(|| embedded_weights::read(which), notice)?)
+            }
+        })
+    }
+}
+
+/// The models and tablebases that all searches share.
+pub struct Models {
+    source: ModelSource,
+    tablebases: Arc<Tablebases>,
+    workers: Mutex<Workers>,
+    /// Drawn when a task needs it first.
+    map: OnceLock<Map>,
+}
+
+impl Models {
+    /// Opens the embedded tablebases with those in the folders `syzygy`. Each model is loaded when
+    /// it is first needed. Fails if no folder has a table.
+    pub fn open(source: ModelSource, syzygy: Option<&str>) -> Result<Self> {
+        let tablebases = Arc::new(embedded_tables::open(syzygy, notice).context("--syzygy")?);
+        Ok(Self { source, tablebases, workers: Mutex::default(), map: OnceLock::new() })
+    }
+
+    /// Calls `connect` with the worker of these weights.
+    fn with_worker<T>(
+        &self,
+        weights: DefaultWeights,
+        connect: impl FnOnce(&Worker) -> Result<T>,
+    ) -> Result<T> {
+        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        connect(workers.get(&self.source, weights, notice)?)
+    }
+
+    pub fn tablebases(&self) -> &Tablebases {
+        &self.tablebases
+    }
+
+    /// Access to the model of these weights. Fails if the weights cannot be read.
+    pub fn model(&self, weights: DefaultWeights) -> Result<ModelClient> {
+        self.with_worker(weights, Worker::model)
+    }
+
+    /// The map of the beam's weights. Fails if the model does.
+    pub fn map(&self) -> Result<&Map> {
+        if let Some(map) = self.map.get() {
+            return Ok(map);
+        }
+        let map = Map::draw(&mut self.model(DefaultWeights::Beam)?)?;
+        Ok(self.map.get_or_init(|| map))
+    }
+
+    /// The weights that draw [`Self::map`].
+    pub fn map_weights(&self) -> MapWeights {
+        if self.source.weights.is_some() { MapWeights::User } else { MapWeights::Beam }
+    }
+}
+
+/// The page of a seat that has only one.
+pub const ONLY_PAGE: u64 = 0;
+
+/// Room for one search. It keeps the planner of its last task, so that the next search of the same
+/// page finds its tables filled.
+pub struct Seat {
+    models: Arc<Models>,
+    allowance: Allowance,
+    /// With the role and the resources that it was built for.
+    planner: Option<((Role, Resources), Box<dyn Planner>)>,
+    /// The page whose searches filled the planner's tables.
+    page: Option<u64>,
+}
+
+/// The resources of each search.
+#[derive(Clone, Copy)]
+pub struct Allowance {
+    /// If it asks for none.
+    pub usual: Resources,
+    /// At most.
+    pub most: Resources,
+}
+
+impl Allowance {
+    /// The same resources for each search, with the threads that [`Resources::on_this_machine`]
+    /// allows.
+    pub fn fixed(resources: Resources) -> Self {
+        let usual = resources.on_this_machine();
+        Self { usual, most: usual }
+    }
+
+    /// The resources of a search that asks for `threads` and for tables of `hash` MB.
+    pub fn grant(
+        &self,
+        threads: Option<NonZero<usize>>,
+        hash: Option<NonZero<usize>>,
+    ) -> Resources {
+        let Self { usual, most } = self;
+        Resources {
+            hash_mb: hash.map_or(usual.hash_mb, |hash| hash.get().min(most.hash_mb)),
+            threads: threads.map_or(usual.threads, |threads| threads.get().min(most.threads)),
+        }
+    }
+}
+
+/// The planner that a search needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Role {
+    /// Searches at full strength, with all threads of a search.
+    Full(PlannerKind),
+    /// Plays with limited strength.
+    Limited(PlannerKind),
+}
+
+impl Role {
+    /// Analyses as all commands do unless they are told otherwise.
+    pub const ANALYST: Self = Self::Full(PlannerKind::Selective);
+}
+
+impl Seat {
+    /// A seat without a planner.
+    pub fn new(models: Arc<Models>, allowance: Allowance) -> Self {
+        Self { models, allowance, planner: None, page: None }
+    }
+
+    pub fn models(&self) -> &Models {
+        &self.models
+    }
+
+    /// The resources of its searches.
+    pub fn allowance(&self) -> &Allowance {
+        &self.allowance
+    }
+
+    /// The planner of a role with the usual resources; see [`Self::planner_with`].
+    pub fn planner(&mut self, role: Role, page: u64) -> Result<&mut dyn Planner> {
+        self.planner_with(role, self.allowance.usual, page)
+    }
+
+    /// The planner of a role with these resources, for a page. Its tables are empty unless the same
+    /// page used it last. Fails if the weights cannot be read or memory is missing.
+    pub fn planner_with(
+        &mut self,
+        role: Role,
+        resources: Resources,
+        page: u64,
+    ) -> Result<&mut dyn Planner> {
+        let wanted = (role, resources);
+        let known = self.planner.take().filter(|(known, _)| *known == wanted);
+        let mut planner = match known {
+            Some((_, planner)) => planner,
+            None => self.build(role, resources)?,
+        };
+        if self.page.replace(page) != Some(page) {
+            planner.new_game();
+        }
+        Ok(&mut *self.planner.insert((wanted, planner)).1)
+    }
+
+    /// Drops the planner: after a panic its state is unknown.
+    pub fn forget(&mut self) {
+        self.planner = None;
+    }
+
+    fn build(&self, role: Role, resources: Resources) -> Result<Box<dyn Planner>> {
+        let usual = PlannerSettings::default();
+        let limited = Resources { threads: Level::THREADS, ..resources };
+        let (kind, settings, resources) = match role {
+            Role::Full(kind) => (kind, usual, resources),
+            Role::Limited(kind) => (kind, Level::settings_of(kind, usual), limited),
+        };
+        let weights = settings.default_weights(kind);
+        let tablebases = Some(self.models.tablebases.clone());
+        let build = |worker: &Worker| settings.build(kind, worker, resources, tablebases);
+        self.models.with_worker(weights, build)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use azimuth_search::inference::Backend;
+
+    use super::*;
+
+    #[test]
+    fn a_weights_file_takes_the_place_of_all_embedded_ones() -> Result<()> {
+        let mini = concat!(env!("CARGO_MANIFEST_DIR"), "/../weights/mini.safetensors");
+        for (weights, workers_expected) in [(None, 2), (Some(mini.into()), 1)] {
+            let source = ModelSource { weights, backend: Backend::Cpu, ..ModelSource::default() };
+            let mut workers = Workers::default();
+            for which in [DefaultWeights::Beam, DefaultWeights::Selective, DefaultWeights::Beam] {
+                workers.get(&source, which, |_| ())?;
+            }
+            assert_eq!(workers.0.len(), workers_expected);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_search_gets_at_most_its_allowance() {
+        let usual = Resources { hash_mb: 64, threads: 1 };
+        let most = Resources { hash_mb: 512, threads: 6 };
+        let granted = |threads, hash| {
+            Allowance { usual, most }.grant(NonZero::new(threads), NonZero::new(hash))
+        };
+        assert_eq!(granted(0, 0), usual);
+        assert_eq!(granted(7, usize::MAX), most);
+        assert_eq!(granted(5, 16), Resources { hash_mb: 16, threads: 5 });
     }
 }

@@ -9,9 +9,10 @@ use anyhow::Result;
 use azimuth_search::inference::ModelSource;
 use azimuth_search::{DefaultWeights, Resources, StopSwitch};
 
+use crate::session::{Allowance, Models, ONLY_PAGE, Seat};
 use crate::tasks::games::read_games as games_of;
 use crate::tasks::protocol::{Answer, Event, Message, Reason, Request};
-use crate::tasks::{Allowance, Models, Outlet, PlayedLine, Seat, perform};
+use crate::tasks::{Outlet, PlayedLine, perform};
 use crate::{embedded_weights, uci};
 
 #[link(wasm_import_module = "env")]
@@ -59,9 +60,8 @@ unsafe fn taken(at: *mut u8, length: usize) -> Box<[u8]> {
     unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(at, length)) }
 }
 
-/// The only seat, with the only page. It is made for the first task, because it needs weights.
+/// The only seat. It is made for the first task.
 static SEAT: Mutex<Option<Seat>> = Mutex::new(None);
-const PAGE: u64 = 0;
 
 /// A page's memory is limited, and it has one thread.
 const ALLOWANCE: Allowance = Allowance {
@@ -112,17 +112,10 @@ pub unsafe extern "C" fn receive(at: *mut u8, length: usize) {
     match serde_json::from_slice(&message) {
         Ok(Message::Run(request)) => {
             let id = request.id;
-            let event = match run(request) {
-                Ok(reason) => Event::Ended { reason },
-                Err(error) => Event::Error { message: format!("{error:#}") },
-            };
-            answer(Some(id), event);
+            answer(Some(id), Event::end_of(run(request)));
         }
         Ok(Message::Stop {}) => {}
-        Err(error) => {
-            let message = format!("a message that cannot be read: {error}");
-            answer(None, Event::Error { message });
-        }
+        Err(error) => answer(None, Event::unreadable(&error)),
     }
 }
 
@@ -138,7 +131,7 @@ fn run(request: Request) -> Result<Reason> {
         }
     };
     outlet.send(Event::Begun);
-    perform(seat, PAGE, &line, request.task, &outlet)?;
+    perform(seat, ONLY_PAGE, &line, request.task, &outlet)?;
     Ok(if outlet.switch.is_stopped() { Reason::Stopped } else { Reason::Done })
 }
 

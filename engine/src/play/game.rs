@@ -7,7 +7,7 @@ use azimuth_chess::position::{Ending, Position};
 use cozy_chess::{Color, Move};
 
 use super::opponent::Clock;
-use crate::explain::{numbered, side_name};
+use crate::explain::side_name;
 
 /// The positions of a game and the moves between them.
 pub struct Game {
@@ -46,9 +46,13 @@ impl Game {
 
     /// The last move of a side, and the position that it was played in.
     pub fn last_of(&self, side: Color) -> Option<(&Position, Move)> {
-        let mut moves = self.positions.iter().zip(&self.moves).rev();
-        let is_of = |position: &Position| position.board().side_to_move() == side;
-        moves.find(|(before, _)| is_of(before)).map(|(before, &mv)| (before, mv))
+        self.ply_of_last(side).map(|ply| (&self.positions[ply], self.moves[ply]))
+    }
+
+    /// Number of half-moves before the last move of a side.
+    fn ply_of_last(&self, side: Color) -> Option<usize> {
+        let mut plies = (0..self.moves.len()).rev();
+        plies.find(|&ply| self.positions[ply].board().side_to_move() == side)
     }
 
     /// Plays a legal move.
@@ -60,22 +64,16 @@ impl Game {
     /// Takes moves back until `side` is to move again, including at least one of its own. Returns
     /// whether there was one.
     pub fn undo(&mut self, side: Color) -> bool {
-        let own = |position: &Position| position.board().side_to_move() == side;
-        let before = (0..self.moves.len()).rev().find(|&ply| own(&self.positions[ply]));
-        if let Some(ply) = before {
-            self.moves.truncate(ply);
-            self.positions.truncate(ply + 1);
-            self.stopped = None;
-        }
-        before.is_some()
+        let Some(ply) = self.ply_of_last(side) else { return false };
+        self.moves.truncate(ply);
+        self.positions.truncate(ply + 1);
+        self.stopped = None;
+        true
     }
 
-    pub fn resign(&mut self, side: Color) {
-        self.stopped = Some(End::Resignation(side));
-    }
-
-    pub fn agree_to_draw(&mut self) {
-        self.stopped = Some(End::Agreement);
+    /// Ends the game by a resignation or an agreement.
+    pub fn stop(&mut self, end: End) {
+        self.stopped = Some(end);
     }
 
     /// Ends the game: the time of `side` is over.
@@ -157,11 +155,6 @@ pub fn pgn(
     Ok(text)
 }
 
-/// The moves as `1. e4 e5 2. Nf3`.
-pub fn movetext(game: &Game) -> String {
-    numbered(game.start().board(), game.moves())
-}
-
 #[cfg(test)]
 mod tests {
     use anyhow::Result;
@@ -210,7 +203,7 @@ mod tests {
     #[test]
     fn a_move_is_taken_back_with_its_answer() -> Result<()> {
         let mut game = played(None, "e4 e5 Nf3 Nc6")?;
-        game.resign(Color::White);
+        game.stop(End::Resignation(Color::White));
         assert!(game.undo(Color::White));
         assert_eq!((game.moves().len(), game.end()), (2, None));
         assert!(game.undo(Color::Black));

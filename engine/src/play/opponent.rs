@@ -5,21 +5,17 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, ensure};
 use azimuth_chess::position::Position;
-use azimuth_search::inference::ModelSource;
-use azimuth_search::{
-    Control, Limits, PlannerKind, PlannerSettings, Report, Resources, StopSwitch, Tablebases,
-    TimeLimit,
-};
+use azimuth_search::{Control, DefaultWeights, Limits, Report, StopSwitch, TimeLimit};
 use cozy_chess::{Color, Move};
 
-use crate::embedded_tables::TABLES;
 use crate::explain::{Study, Task, numbered, reason};
-use crate::session::{Session, notice};
+use crate::session::{ONLY_PAGE, Role, Seat};
 use crate::uci::{Go, Level, budget};
 
 /// The engine that plays against the human.
 pub struct Opponent {
-    session: Session,
+    seat: Seat,
+    role: Role,
     time: TimeLimit,
     elo: Option<u32>,
     /// The seed of a limited strength.
@@ -34,17 +30,13 @@ const DRAW_SCORE: i32 = 20;
 const DRAW_MOVE: u16 = 10;
 
 impl Opponent {
-    /// An opponent with a rating, or at full strength with `threads` threads and `time` per move.
-    pub fn new(elo: Option<u32>, time: Duration, threads: usize) -> Result<Self> {
-        let usual = PlannerSettings::default();
-        let (kind, settings, threads) = match elo.map(Level::of) {
-            None => (PlannerKind::Selective, usual, threads),
-            Some(level) => {
-                (level.planner, Level::settings_of(level.planner, usual), Level::THREADS)
-            }
-        };
-        let session = open_session(kind, &settings, threads)?;
-        Ok(Self { session, time: exactly(time), elo, seed: rand::random(), score: None })
+    /// An opponent with a rating, or at full strength, that takes `time` per move.
+    pub fn new(mut seat: Seat, elo: Option<u32>, time: Duration) -> Result<Self> {
+        let limited = elo.map(|elo| Role::Limited(Level::of(elo).planner));
+        let role = limited.unwrap_or(Role::ANALYST);
+        // Loading the weights takes no time of a clock.
+        seat.planner(role, ONLY_PAGE)?;
+        Ok(Self { seat, role, time: exactly(time), elo, seed: rand::random(), score: None })
     }
 
     /// `Azimuth`, with its rating if it is limited.
@@ -62,8 +54,9 @@ impl Opponent {
         if let Some(elo) = self.elo {
             Level::of(elo).limit(&mut limits, position, self.seed);
         }
+        let planner = self.seat.planner(self.role, ONLY_PAGE)?;
         let control = &mut Control::without_signals(limits);
-        let report = self.session.planner.search(position, control, &mut |_| ())?;
+        let report = planner.search(position, control, &mut |_| ())?;
         self.score = Some(report.value.centipawns());
         report.pv.first().copied().context("the search found no move")
     }
@@ -81,61 +74,35 @@ impl Opponent {
     }
 }
 
-/// An analyst that searches at full strength, whatever the opponent's strength.
+/// An analyst that searches for `time` at full strength, whatever the opponent's strength.
 pub struct Advisor {
-    time: Duration,
-    threads: usize,
-    /// Loaded on first use.
-    session: Option<Session>,
+    pub seat: Seat,
+    pub time: Duration,
 }
 
 impl Advisor {
-    /// An advisor that searches for `time` with `threads` threads.
-    pub fn new(time: Duration, threads: usize) -> Self {
-        Self { time, threads, session: None }
-    }
-
     /// The best line in a position with a legal move.
     pub fn hint(&mut self, position: &Position) -> Result<Report> {
-        let limits = time_limits(self.time);
-        let planner = &mut self.session()?.planner;
+        let planner = self.seat.planner(Role::ANALYST, ONLY_PAGE)?;
         // The time begins when the weights are loaded.
-        planner.search(position, &mut Control::without_signals(limits), &mut |_| ())
+        let control = &mut Control::without_signals(limits(self.time));
+        planner.search(position, control, &mut |_| ())
     }
 
     /// Explains whether the played move is the best one, or which move is better.
     pub fn why(&mut self, position: &Position, played: Move) -> Result<String> {
-        let limits = time_limits(self.time);
-        let root = position.clone();
+        let (root, limits) = (position.clone(), limits(self.time));
         let (compared, stop) = (vec![played], StopSwitch::default());
         let task = Task { root, limits, compared, plies: 1, stop };
-        let Session { planner, worker } = self.session()?;
-        let study = Study::make(task, &mut **planner, &mut worker.model()?)?;
+        let mut model = self.seat.models().model(DefaultWeights::Selective)?;
+        let study = Study::make(task, self.seat.planner(Role::ANALYST, ONLY_PAGE)?, &mut model)?;
         let line = numbered(study.root.board(), &study.report.pv);
         Ok(format!("{}\nBest line: {line}", reason(&study)))
     }
-
-    fn session(&mut self) -> Result<&mut Session> {
-        if self.session.is_none() {
-            let settings = PlannerSettings::default();
-            self.session = Some(open_session(PlannerKind::Selective, &settings, self.threads)?);
-        }
-        self.session.as_mut().context("no planner")
-    }
-}
-
-/// Size of the score cache and transposition table together.
-const HASH_MB: usize = 64;
-
-/// Starts a planner with its default weights.
-fn open_session(kind: PlannerKind, settings: &PlannerSettings, threads: usize) -> Result<Session> {
-    let resources = Resources { hash_mb: HASH_MB, threads };
-    let tablebases = Tablebases::embedded(TABLES, notice);
-    Session::new(kind, settings, &ModelSource::default(), resources, tablebases)
 }
 
 /// The limits of a search that takes at most `time`.
-fn time_limits(time: Duration) -> Limits {
+fn limits(time: Duration) -> Limits {
     Limits { time: Some(exactly(time)), ..Limits::default() }
 }
 

@@ -2,6 +2,7 @@
 
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, ensure};
@@ -12,8 +13,7 @@ use azimuth_network::replace_file::{Replacement, check_output};
 use azimuth_search::inference::ModelSource;
 use azimuth_search::names::name_of;
 use azimuth_search::{
-    DefaultWeights, Limits, PlannerKind, PlannerSettings, Resources, StopSwitch, Tablebases,
-    TimeLimit,
+    DefaultWeights, Limits, PlannerKind, PlannerSettings, Resources, StopSwitch, TimeLimit,
 };
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -22,12 +22,8 @@ use sha2::{Digest, Sha256};
 
 use super::analysis::Analyst;
 use super::game::{Faults, Games};
-use super::journal::Journal;
-use super::page::{Frame, GameData, write_page};
-use crate::embedded_tables::TABLES;
-use crate::embedded_weights;
-use crate::map::{Map, MapWeights};
-use crate::session::{Session, notice};
+use super::page::{GameData, Journal, write_page};
+use crate::session::{Allowance, Models, ONLY_PAGE, Role, Seat, notice};
 
 /// Analysis time for each position if no limit is given.
 const DEFAULT_TIME: Duration = Duration::from_millis(100);
@@ -80,24 +76,16 @@ impl ReportCommand {
             // A pipe can be read only once.
             false => None,
         };
-        let kind = self.planner;
-        let settings = PlannerSettings::default();
-        let resources = Resources { hash_mb: self.hash as usize, threads: self.threads.into() };
         let source = ModelSource { weights: self.weights.clone(), ..ModelSource::default() };
-        let tablebases = Tablebases::embedded(TABLES, notice);
-        let Session { mut planner, worker } =
-            Session::new(kind, &settings, &source, resources, tablebases)?;
-        let mut model = worker.model()?;
-        // The weights that the user names draw the map, too.
-        let beam = match self.weights {
-            Some(_) => None,
-            None => Some(source.start(|| embedded_weights::read(DefaultWeights::Beam), notice)?),
-        };
-        let weights = if beam.is_some() { MapWeights::Beam } else { MapWeights::User };
-        let mut painter = beam.as_ref().unwrap_or(&worker).model()?;
-        let map = Map::draw(&mut painter)?;
+        let models = Arc::new(Models::open(source, None)?);
+        let resources = Resources { hash_mb: self.hash as usize, threads: self.threads.into() };
+        let mut seat = Seat::new(models.clone(), Allowance::fixed(resources));
+        let weights = PlannerSettings::default().default_weights(self.planner);
+        let (mut model, mut painter) =
+            (models.model(weights)?, models.model(DefaultWeights::Beam)?);
+        let map = models.map()?;
         let mut analyst = Analyst {
-            planner: &mut *planner,
+            planner: seat.planner(Role::Full(self.planner), ONLY_PAGE)?,
             model: &mut model,
             limits: self.limits(),
             switch: StopSwitch::default(),
@@ -135,7 +123,7 @@ impl ReportCommand {
             }
             let stops = analyst.look_at(&game, || bar.inc(1));
             let data = stops.and_then(|stops| {
-                let data = GameData::new(&game, &stops, &map, &mut painter)?;
+                let data = GameData::new(&game, &stops, map, &mut painter)?;
                 journal.add(&digest, &data)
             });
             data.with_context(|| format!("game {number}"))?;
@@ -148,8 +136,7 @@ impl ReportCommand {
         }
         let mut page = BufWriter::new(Replacement::new(&out)?);
         let name = || format!("cannot write '{}'", out.display());
-        let frame = Frame { credit: &self.credit(), map: &map, weights };
-        write_page(&mut journal, &frame, &mut page).with_context(name)?;
+        write_page(&mut journal, &models, &self.credit(), &mut page).with_context(name)?;
         let page = page.into_inner().map_err(|error| error.into_error()).with_context(name)?;
         page.finish()?;
         journal.remove()?;

@@ -1,7 +1,6 @@
 //! The engine of `--engine`: a process that searches for one page at a time.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -13,8 +12,8 @@ use azimuth_client::{Engine, UciScore, number_after, score, within};
 use azimuth_search::StopSwitch;
 
 use crate::explain::{self, ScoreJson};
-use crate::tasks::protocol::{Event, Info, Line};
-use crate::tasks::{EVENT_INTERVAL, MOST_LINES, Outlet, PlayedLine};
+use crate::tasks::protocol::Line;
+use crate::tasks::{MOST_LINES, Outlet, PlayedLine, Progress};
 
 /// Longest wait for an answer, and for the first line of moves: some engines read a large network.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -120,9 +119,7 @@ fn prepare(
 
 /// Searches, and sends the lines to the page.
 fn search(engine: &mut Engine, root: &Position, lines: usize, outlet: &dyn Outlet) -> Result<()> {
-    let mut found = BTreeMap::<usize, Line>::new();
-    // The state that the page does not know yet, and when the last one was sent.
-    let (mut latest, mut sent) = (None::<Info>, None::<Instant>);
+    let mut progress = Progress::new(outlet);
     let began = Instant::now();
     engine.send("go infinite")?;
     loop {
@@ -138,26 +135,19 @@ fn search(engine: &mut Engine, root: &Position, lines: usize, outlet: &dyn Outle
                 let line = read_line(facts, root).with_context(|| engine.to_string())?;
                 let place: usize = number_after(facts, "multipv").unwrap_or(1);
                 if let Some(line) = line.filter(|_| (1..=lines).contains(&place)) {
-                    let depth = line.depth;
-                    found.insert(place, line);
-                    latest = Some(info(facts, depth, began.elapsed(), &found));
+                    let seldepth = number_after(facts, "seldepth").unwrap_or(line.depth);
+                    let nodes = number_after(facts, "nodes").unwrap_or_default();
+                    progress.add(place, line, seldepth, nodes, began.elapsed());
                 }
             }
             _ => {}
         }
-        let is_slow = found.is_empty() && began.elapsed() > PATIENCE;
+        let is_slow = progress.is_empty() && began.elapsed() > PATIENCE;
         ensure!(!is_slow, "{engine}: no line of moves in {} s", PATIENCE.as_secs());
-        if sent.is_none_or(|sent| sent.elapsed() >= EVENT_INTERVAL)
-            && let Some(info) = latest.take()
-        {
-            outlet.show(Event::Info(info));
-            sent = Some(Instant::now());
-        }
+        progress.show();
     }
-    ensure!(!found.is_empty(), "{engine}: it chose a move without a line of moves");
-    if let Some(info) = latest {
-        outlet.send(Event::Info(info));
-    }
+    ensure!(!progress.is_empty(), "{engine}: it chose a move without a line of moves");
+    progress.finish();
     Ok(())
 }
 
@@ -195,19 +185,6 @@ fn score_of(score: UciScore) -> ScoreJson {
             let win_probability = if moves > 0 { 1.0 } else { 0.0 };
             ScoreJson { cp: None, mate: Some(moves), win_probability }
         }
-    }
-}
-
-/// The state of the search after an `info` line.
-fn info(facts: &[&str], depth: u32, time: Duration, found: &BTreeMap<usize, Line>) -> Info {
-    let nodes: u64 = number_after(facts, "nodes").unwrap_or_default();
-    Info {
-        depth,
-        seldepth: number_after(facts, "seldepth").unwrap_or(depth),
-        nodes,
-        nps: (nodes as f64 / time.as_secs_f64().max(1e-3)) as u64,
-        time: time.as_millis() as u64,
-        lines: found.values().cloned().collect(),
     }
 }
 

@@ -23,13 +23,12 @@ use tokio::task::spawn_blocking;
 use tower_http::compression::CompressionLayer;
 
 use super::connection::{LARGEST_MESSAGE, converse};
-use super::gate::Gate;
-use super::listener::BoundedListener;
+use super::gate::{BoundedListener, Gate};
 use super::queue::Queue;
 use super::second_engine::SecondEngine;
-use crate::board_page::{PAGE_SCRIPT, PAGE_STYLE};
+use crate::report::{PAGE_SCRIPT, PAGE_STYLE};
+use crate::session::{Allowance, Seat};
 use crate::tasks::games::{LARGEST_TEXT, read_games};
-use crate::tasks::{Allowance, Seat};
 
 /// Most pages at a time. One that shows the second engine counts twice: it has two WebSockets.
 const MOST_PAGES: usize = 200;

@@ -3,8 +3,8 @@
 
 pub mod games;
 pub mod protocol;
-mod seat;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -15,19 +15,18 @@ use azimuth_chess::san::{parse_move, san_of_move};
 use azimuth_chess::text::shortened;
 use azimuth_search::host::Instant;
 use azimuth_search::{
-    BeamSettings, Control, DefaultWeights, ExplainedMove, Limits, PlannerKind, Report, Resources,
-    StopSwitch, TimeLimit, WdlModel,
+    BeamSettings, Control, DefaultWeights, ExplainedMove, Limits, PlannerKind, Resources,
+    StopSwitch, TimeLimit,
 };
 use cozy_chess::{Board, Color};
 use protocol::{
     Branch, Candidate, Dropped, Event, Info, Line, PlayTime, Request, Space, TableMove, Task, Tree,
 };
-use seat::Role;
-pub use seat::{Allowance, Models, Seat};
 
-use crate::explain::{self, Study, document, line, score};
+use crate::explain::{self, Study, document, expected_score, line, score};
 use crate::opening_book;
-use crate::report::{Analyst, CLOSER_LOOK, Judged, LONGEST_GAME, Stop, expected_score};
+use crate::report::{Analyst, CLOSER_LOOK, Judged, LONGEST_GAME, Stop};
+use crate::session::{Role, Seat};
 use crate::uci::{Go, Level, WEAKEST_TO_STRONGEST, budget, time_for_choice};
 
 /// The way of a task's events to the page.
@@ -130,7 +129,7 @@ impl PlayedLine {
 pub const MOST_LINES: usize = 10;
 
 /// Shortest time between two events: a person sees no more.
-pub const EVENT_INTERVAL: Duration = Duration::from_millis(60);
+const EVENT_INTERVAL: Duration = Duration::from_millis(60);
 
 /// Searches with `lines` lines, for `milliseconds` or until it is stopped.
 fn analyse(
@@ -142,78 +141,86 @@ fn analyse(
     job.ensure_goes_on()?;
     let root = &job.line.last;
     let lines = lines.clamp(1, MOST_LINES);
-    let planner = job.seat.planner_with(Role::Analyst, resources, job.page)?;
+    let planner = job.seat.planner_with(Role::ANALYST, resources, job.page)?;
     // The limit of nodes keeps a search without `milliseconds` open-ended. A clock would end the
     // search of a forced move at once.
     let time = milliseconds.map(Duration::from_millis);
     let time = time.map(|time| TimeLimit { soft: time, hard: time });
     let limits = Limits { nodes: Some(u64::MAX), time, multipv: lines, ..Limits::default() };
     let mut control = Control::without_signals(limits).stopped_by(job.outlet.switch());
-    let mut shown = ShownLines::new(root, lines, planner.wdl_model());
-    let outlet = job.outlet;
+    let (board, wdl) = (root.board(), planner.wdl_model());
+    let chess960 = castles_as_in_chess960(board);
+    let shown = lines.min(legal_moves(board).len());
+    let mut progress = Progress::new(job.outlet);
     planner.search(root, &mut control, &mut |report| {
-        if let Some(info) = shown.add(report) {
-            outlet.show(Event::Info(info));
+        let place = report.multipv.max(1);
+        let found = Line {
+            score: score(report.value),
+            wdl: Some(wdl.permille(report.value, board)),
+            depth: report.depth,
+            pv: line(board, chess960, &report.pv),
+        };
+        progress.add(place, found, report.seldepth, report.nodes, report.time);
+        // The lines of an iteration are complete.
+        if place == shown {
+            progress.show();
         }
     })?;
-    if let Some(info) = shown.last {
-        outlet.send(Event::Info(info));
-    }
+    progress.finish();
     Ok(())
 }
 
-/// The lines of the current iteration.
-struct ShownLines<'a> {
-    root: &'a Position,
-    chess960: bool,
-    /// Number of lines that an iteration reports.
-    count: usize,
-    lines: Vec<Line>,
-    wdl: WdlModel,
+/// The state of a search, which the page gets at most every [`EVENT_INTERVAL`].
+pub struct Progress<'a> {
+    outlet: &'a dyn Outlet,
+    /// By their places, from 1.
+    lines: BTreeMap<usize, Line>,
+    /// The state that the page does not know yet.
+    latest: Option<Info>,
     /// When the last event was sent.
     sent: Option<Instant>,
-    /// The last event, if it was not sent.
-    last: Option<Info>,
 }
 
-impl<'a> ShownLines<'a> {
-    fn new(root: &'a Position, lines: usize, wdl: WdlModel) -> Self {
-        let chess960 = castles_as_in_chess960(root.board());
-        let count = lines.min(legal_moves(root.board()).len());
-        Self { root, chess960, count, lines: Vec::new(), wdl, sent: None, last: None }
+impl<'a> Progress<'a> {
+    /// The state of a search without lines.
+    pub fn new(outlet: &'a dyn Outlet) -> Self {
+        Self { outlet, lines: BTreeMap::new(), latest: None, sent: None }
     }
 
-    /// Adds a line. Returns an event if the lines are complete and it is time for it.
-    fn add(&mut self, report: &Report) -> Option<Info> {
-        let board = self.root.board();
-        let shown = Line {
-            score: score(report.value),
-            wdl: Some(self.wdl.permille(report.value, board)),
-            depth: report.depth,
-            pv: line(board, self.chess960, &report.pv),
-        };
-        let place = report.multipv.max(1) - 1;
-        match self.lines.get_mut(place) {
-            Some(known) => *known = shown,
-            None => self.lines.push(shown),
-        }
-        let milliseconds = report.time.as_millis() as u64;
-        let info = Info {
-            depth: report.depth,
-            seldepth: report.seldepth,
-            nodes: report.nodes,
-            nps: (report.nodes as f64 / report.time.as_secs_f64().max(1e-3)) as u64,
-            time: milliseconds,
-            lines: self.lines.clone(),
-        };
-        let is_time = self.sent.is_none_or(|sent| sent.elapsed() >= EVENT_INTERVAL);
-        if place + 1 == self.count && is_time {
+    /// Whether the search has no line yet.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Adds a line, found after `nodes` positions and `time`.
+    pub fn add(&mut self, place: usize, line: Line, seldepth: u32, nodes: u64, time: Duration) {
+        let depth = line.depth;
+        self.lines.insert(place, line);
+        self.latest = Some(Info {
+            depth,
+            seldepth,
+            nodes,
+            nps: (nodes as f64 / time.as_secs_f64().max(1e-3)) as u64,
+            time: time.as_millis() as u64,
+            lines: self.lines.values().cloned().collect(),
+        });
+    }
+
+    /// Shows the page the state, if it does not know it and it is time for it.
+    pub fn show(&mut self) {
+        if self.sent.is_none_or(|sent| sent.elapsed() >= EVENT_INTERVAL)
+            && let Some(info) = self.latest.take()
+        {
+            self.outlet.show(Event::Info(info));
             self.sent = Some(Instant::now());
-            self.last = None;
-            return Some(info);
         }
-        self.last = Some(info);
-        None
+    }
+
+    /// Sends the last state, if the page does not know it.
+    pub fn finish(self) {
+        if let Some(info) = self.latest {
+            self.outlet.send(Event::Info(info));
+        }
     }
 }
 
@@ -224,7 +231,7 @@ const NAMED_DROPPED: usize = 5;
 fn beam(job: &mut Job<'_>) -> Result<()> {
     job.ensure_goes_on()?;
     let root = &job.line.last;
-    let planner = job.seat.planner(Role::Beam, job.page)?;
+    let planner = job.seat.planner(Role::Full(PlannerKind::Beam), job.page)?;
     for depth in 1..=BeamSettings::default().depth {
         let limits = Limits { depth: Some(depth), ..Limits::default() };
         let control = &mut Control::without_signals(limits).stopped_by(job.outlet.switch());
@@ -311,7 +318,7 @@ fn play(job: &mut Job<'_>, elo: Option<u32>, seed: u32, time: PlayTime) -> Resul
     let board = root.board();
     let mut limits = Limits { time: time_limit(time, board.side_to_move()), ..Limits::default() };
     let role = match elo {
-        None => Role::Analyst,
+        None => Role::ANALYST,
         Some(elo) => {
             let range = WEAKEST_TO_STRONGEST;
             let (least, most) = (range.start(), range.end());
@@ -357,7 +364,7 @@ const LONGEST_POSITION: Duration = Duration::from_secs(10);
 fn report(job: &mut Job<'_>, milliseconds: u64) -> Result<()> {
     let time = Duration::from_millis(milliseconds).min(LONGEST_POSITION);
     let mut model = job.seat.models().model(DefaultWeights::Selective)?;
-    let planner = job.seat.planner(Role::Analyst, job.page)?;
+    let planner = job.seat.planner(Role::ANALYST, job.page)?;
     let limits = Limits { time: Some(TimeLimit { soft: time, hard: time }), ..Limits::default() };
     let switch = job.outlet.switch().clone();
     let mut analyst = Analyst { planner, model: &mut model, limits, switch };
@@ -427,7 +434,7 @@ fn why(job: &mut Job<'_>, compared: &[String]) -> Result<()> {
         compared.iter().map(|text| parse_move(root, text)).collect::<Result<_>>()?;
     let chess960 = castles_as_in_chess960(root.board());
     let mut model = job.seat.models().model(DefaultWeights::Selective)?;
-    let planner = job.seat.planner(Role::Analyst, job.page)?;
+    let planner = job.seat.planner(Role::ANALYST, job.page)?;
     let chances = planner.wdl_model();
     let show = |study: &Study, complete| {
         let expected = study.moves.iter().map(|studied| {

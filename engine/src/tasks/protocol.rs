@@ -8,12 +8,13 @@
 
 use std::num::NonZero;
 
+use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
-use super::Allowance;
 use crate::explain::{Document, ScoreJson};
 use crate::map::{MapWeights, Neighbours, Sampled};
 use crate::report::Judged;
+use crate::session::Allowance;
 use crate::uci::WEAKEST_TO_STRONGEST;
 
 /// From the page.
@@ -36,11 +37,9 @@ pub struct Request {
     pub fen: String,
     /// The moves that lead from it to the position, in UCI notation or SAN.
     pub moves: Vec<String>,
-    /// The task.
     pub task: Task,
 }
 
-/// The tasks.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "name", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Task {
@@ -66,7 +65,6 @@ pub enum Task {
         elo: Option<u32>,
         /// Seed of the noise of a limited strength; the same number for a whole game.
         seed: u32,
-        /// The time.
         time: PlayTime,
     },
     /// Explain the choice of a move, in `why` events.
@@ -92,22 +90,14 @@ pub enum Task {
     },
 }
 
-/// The engine's time for a move.
+/// The engine's time for a move, in milliseconds.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum PlayTime {
-    /// A time for this move.
-    Move {
-        /// In milliseconds.
-        milliseconds: u64,
-    },
-    /// The clocks of White and Black, and the increment.
-    Clock {
-        /// In milliseconds.
-        left: [u64; 2],
-        /// In milliseconds.
-        increment: u64,
-    },
+    /// For this move alone.
+    Move { milliseconds: u64 },
+    /// On the clocks of White and Black.
+    Clock { left: [u64; 2], increment: u64 },
 }
 
 /// To the page.
@@ -116,18 +106,15 @@ pub struct Answer {
     /// The page's number for the request; `None` if the event answers no request, or none that can
     /// be read.
     pub id: Option<u32>,
-    /// The event.
     #[serde(flatten)]
     pub event: Event,
 }
 
-/// The events.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
     /// The first event: facts about the engine.
     Welcome {
-        /// The engine's version.
         version: &'static str,
         /// The range of `elo`.
         elo: [u32; 2],
@@ -150,9 +137,7 @@ pub enum Event {
     Info(Info),
     /// The move that the engine plays.
     Move {
-        /// The move.
         uci: String,
-        /// The engine's score.
         score: ScoreJson,
         /// Milliseconds that the page waits before it shows the move: with a clock, a limited
         /// strength takes the time of a person.
@@ -190,10 +175,7 @@ pub enum Event {
     /// A position of a game, analysed.
     Judged(Box<Judged>),
     /// The task has ended.
-    Ended {
-        /// Why.
-        reason: Reason,
-    },
+    Ended { reason: Reason },
     /// The task, or the message, is refused or has failed.
     Error {
         /// One line.
@@ -214,6 +196,19 @@ impl Event {
             hash: [usual.hash_mb, most.hash_mb],
             second,
         }
+    }
+
+    /// The last event of a task.
+    pub fn end_of(task: Result<Reason>) -> Self {
+        match task {
+            Ok(reason) => Self::Ended { reason },
+            Err(error) => Self::Error { message: format!("{error:#}") },
+        }
+    }
+
+    /// The answer to a message that cannot be read.
+    pub fn unreadable(error: &serde_json::Error) -> Self {
+        Self::Error { message: format!("a message that cannot be read: {error}") }
     }
 }
 
@@ -238,9 +233,8 @@ pub struct Info {
     pub depth: u32,
     /// The longest line, in plies.
     pub seldepth: u32,
-    /// Positions searched.
+    /// Positions searched, and those each second.
     pub nodes: u64,
-    /// Positions each second.
     pub nps: u64,
     /// Time in milliseconds.
     pub time: u64,
@@ -251,13 +245,11 @@ pub struct Info {
 /// A line of a search.
 #[derive(Clone, Serialize)]
 pub struct Line {
-    /// Its score.
     pub score: ScoreJson,
     /// Chances of the side to move to win, draw and lose, in permille; the second engine has none.
     pub wdl: Option<[u32; 3]>,
     /// Its depth in plies.
     pub depth: u32,
-    /// Its moves.
     pub pv: Vec<String>,
 }
 
@@ -277,7 +269,6 @@ pub struct Tree {
 /// A move that the beam kept.
 #[derive(Serialize)]
 pub struct Branch {
-    /// The move in SAN.
     pub san: String,
     /// The latent score of the side that moves: the win probability of the cosine at first sight.
     pub first_sight: f32,
@@ -286,7 +277,6 @@ pub struct Branch {
     pub verified: Option<f32>,
     /// The same, after the beam's search.
     pub searched: f32,
-    /// The replies.
     #[serde(flatten)]
     pub replies: Tree,
 }
@@ -294,7 +284,6 @@ pub struct Branch {
 /// A move that the beam dropped.
 #[derive(Serialize)]
 pub struct Dropped {
-    /// The move in SAN.
     pub san: String,
     /// The latent score of the side that moves, by which it was dropped.
     pub value: f32,
@@ -303,7 +292,6 @@ pub struct Dropped {
 /// A legal move in the tablebases.
 #[derive(Serialize)]
 pub struct TableMove {
-    /// The move.
     pub uci: String,
     /// Plies from the position after the move, with its halfmove clock at 0, to the winning side's
     /// next capture or pawn move: positive if the move wins, negative if it loses. 0 for a draw and
@@ -331,9 +319,7 @@ pub struct Space {
 /// A legal move on the map.
 #[derive(Serialize)]
 pub struct Candidate {
-    /// The move.
     pub uci: String,
-    /// The move in SAN.
     pub san: String,
     /// The place of the position after it.
     pub at: [f32; 2],

@@ -1,8 +1,6 @@
 //! The programs behind the UCI protocol: the Azimuth engine, with its options, its encoders and the
 //! choice of planner, and a program with a single planner.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use azimuth_chess::bench_positions::BENCH_POSITIONS;
 use azimuth_chess::position::Position;
 use azimuth_search::host::Instant;
-use azimuth_search::inference::{ModelSource, Worker};
+use azimuth_search::inference::Worker;
 use azimuth_search::names::name_of;
 use azimuth_search::{
     Beam, BeamSettings, Control, DefaultWeights, Explanation, Limits, Planner, PlannerKind,
@@ -18,14 +16,14 @@ use azimuth_search::{
 };
 
 use super::bench::{BENCH_RESOURCES, bench, bench_planner, bench_searches};
-use super::command::{Bench, BenchSearches, quoted};
+use super::command::{Bench, BenchSearches};
 use super::display;
 use super::engine::Program;
 use super::limited_strength::{Level, WEAKEST_TO_STRONGEST};
 use super::options::Options;
 use super::output::Output;
 use crate::embedded_tables::{self, TABLES};
-use crate::embedded_weights;
+use crate::session::Workers;
 
 #[derive(Clone, Copy, PartialEq)]
 struct Plan {
@@ -227,8 +225,7 @@ impl Program for Azimuth {
 impl Azimuth {
     /// Creates an engine without loading anything. Messages about files and devices go to `output`.
     pub fn new(output: Output) -> Self {
-        let said = output.clone();
-        let tablebases = Tablebases::embedded(TABLES, move |text: &str| said.inform(text));
+        let tablebases = Tablebases::embedded(TABLES, output.notice());
         Self {
             output,
             options: Options::default(),
@@ -281,7 +278,9 @@ impl Azimuth {
             let plan = Plan::of(kind, changed.planners);
             let tablebases = opened.unwrap_or_else(|| self.tablebases.clone());
             let worker = match &mut loaded {
-                Some(workers) => workers.get(&changed.model, plan.embedded(), &self.output)?,
+                Some(workers) => {
+                    workers.get(&changed.model, plan.embedded(), self.output.notice())?
+                }
                 None => self.worker(plan.embedded())?,
             };
             self.planner = Some(build_planner(worker, changed, plan, tablebases.clone())?);
@@ -298,9 +297,7 @@ impl Azimuth {
     /// Opens the tablebases that the options name. If their path is `new`, reports the number of
     /// pieces.
     fn open_tablebases(&self, options: &Options, new: bool) -> Result<Arc<Tablebases>> {
-        let output = self.output.clone();
-        let folders = options.syzygy_path.as_deref();
-        let tables = embedded_tables::open(folders, move |text: &str| output.inform(text))?;
+        let tables = embedded_tables::open(options.syzygy_path.as_deref(), self.output.notice())?;
         if new {
             let pieces = tables.max_pieces();
             self.output.inform(&format!("Syzygy tables of up to {pieces} pieces"));
@@ -309,7 +306,7 @@ impl Azimuth {
     }
 
     fn worker(&mut self, embedded: DefaultWeights) -> Result<&Worker> {
-        self.workers.get(&self.options.model, embedded, &self.output)
+        self.workers.get(&self.options.model, embedded, self.output.notice())
     }
 
     /// The planner for timed games: the `Planner` option, else the stronger planner at equal time.
@@ -363,34 +360,6 @@ fn build_planner(
     Ok((plan, plan.settings.build(plan.kind, worker, resources, Some(tablebases))?))
 }
 
-/// Inference workers, each started on first use: one for each set of embedded weights, or a single
-/// one under the key `None` if a weights file is set.
-#[derive(Default)]
-struct Workers(BTreeMap<Option<DefaultWeights>, Worker>);
-
-impl Workers {
-    /// The worker for the embedded weights `which`, or for the weights file that replaces them.
-    /// Messages about its device go to `output`.
-    fn get(
-        &mut self,
-        source: &ModelSource,
-        which: DefaultWeights,
-        output: &Output,
-    ) -> Result<&Worker> {
-        let key = source.weights.is_none().then_some(which);
-        Ok(match self.0.entry(key) {
-            Entry::Occupied(worker) => worker.into_mut(),
-            Entry::Vacant(place) => {
-                let output = output.clone();
-                place.insert(
-                    source
-                        .start(|| embedded_weights::read(which), move |text| output.inform(text))?,
-                )
-            }
-        })
-    }
-}
-
 /// Builds the planner of a [`SinglePlanner`]: at the start, and again after a failed search.
 pub type Build = Box<dyn Fn() -> Result<Box<dyn Planner>>>;
 
@@ -425,16 +394,6 @@ impl Program for SinglePlanner {
     fn command(&self) -> &'static str {
         self.command
     }
-
-    fn options(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn set_option(&mut self, name: &str, _value: Option<&str>) -> Result<()> {
-        bail!("unknown option '{}'", quoted(name))
-    }
-
-    fn limit(&self, _limits: &mut Limits, _position: &Position, _analyses: bool) {}
 
     fn warm_up(&mut self, _analyses: bool) -> Result<()> {
         self.planner()?;
@@ -471,27 +430,6 @@ impl Program for SinglePlanner {
         let name = self.name.clone();
         let cost = bench_planner(&mut **self.planner()?, &name, *depth, say)?;
         say(&cost.to_string());
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use azimuth_search::inference::Backend;
-
-    use super::*;
-
-    #[test]
-    fn a_weights_file_takes_the_place_of_all_embedded_ones() -> Result<()> {
-        let mini = concat!(env!("CARGO_MANIFEST_DIR"), "/../weights/mini.safetensors");
-        for (weights, workers_expected) in [(None, 2), (Some(mini.into()), 1)] {
-            let source = ModelSource { weights, backend: Backend::Cpu, ..ModelSource::default() };
-            let mut workers = Workers::default();
-            for which in [DefaultWeights::Beam, DefaultWeights::Selective, DefaultWeights::Beam] {
-                workers.get(&source, which, &Output::new(std::io::sink()))?;
-            }
-            assert_eq!(workers.0.len(), workers_expected);
-        }
         Ok(())
     }
 }

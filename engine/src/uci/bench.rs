@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::bench_positions::BENCH_POSITIONS;
+use azimuth_chess::pgn::read_text;
 use azimuth_chess::position::{Position, split_operations};
 use azimuth_chess::text::shortened;
 use azimuth_search::host::Instant;
@@ -156,13 +157,13 @@ pub struct PositionFile {
 
 impl PositionFile {
     /// Reads a file for a command, which errors name. Empty lines and comments (`#`) are left out.
-    /// Fails if it is no regular file, no text, or if no line is left.
+    /// Fails if it is no regular file, or if no line is left.
     pub fn read(command: &str, path: &Path) -> Result<Self> {
         let name = format!("{command}: '{}'", shortened(&path.display().to_string(), LONGEST_PATH));
         let metadata = std::fs::metadata(path).with_context(|| name.clone())?;
         // Reading a pipe or a device could block for ever.
         ensure!(metadata.is_file(), "{name}: not a regular file");
-        let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
+        let text = read_text(path).with_context(|| command.to_owned())?;
         let lines = (1..).zip(text.lines().map(|line| line.trim().to_owned()));
         let lines: Vec<(usize, String)> =
             lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).collect();

@@ -2,7 +2,6 @@
 //! fails changes nothing.
 
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use anyhow::{Context, Error, Result, bail, ensure};
 use azimuth_chess::board_diagram::board_diagram;
@@ -12,18 +11,17 @@ use azimuth_search::encoder::sparse::Kernels;
 use azimuth_search::inference::device_name;
 use azimuth_search::{DefaultWeights, Explanation, Limits, Planner, TimeLimit, Value};
 
-use super::command::{ANY_MATE, Bench, Command, Go};
+use super::command::{ANY_MATE, Bench, Command, Go, quoted};
 use super::display::{self, flipped};
 use super::genfens::GenFens;
 use super::options::{Options, SessionOptions, text_line};
 use super::output::Output;
-use super::perft::RunningPerft;
-use super::running_search::{Answer, Finished, HeldAnswer, Running, RunningSearch, any_move};
+use super::running_search::{Answer, Background, Finished, HeldAnswer, Running, any_move};
 use super::time_management::{self, NodeClock, paced};
 use crate::embedded_weights;
 
-/// An engine with planners and options, which [`Engine`] drives by UCI. A method that fails changes
-/// nothing.
+/// An engine with planners, which [`Engine`] drives by UCI. By default it has no options. A method
+/// that fails changes nothing.
 pub trait Program {
     /// Name and version for `id name`.
     fn name(&self) -> String;
@@ -32,14 +30,18 @@ pub trait Program {
     fn command(&self) -> &'static str;
 
     /// The `option` lines of the engine's options.
-    fn options(&self) -> Vec<String>;
+    fn options(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Sets an option, and loads the file that it names.
-    fn set_option(&mut self, name: &str, value: Option<&str>) -> Result<()>;
+    fn set_option(&mut self, name: &str, _value: Option<&str>) -> Result<()> {
+        bail!("unknown option '{}'", quoted(name))
+    }
 
     /// Applies options that limit a search from `position`. `analyses` is true if the GUI analyses
     /// and does not play.
-    fn limit(&self, limits: &mut Limits, position: &Position, analyses: bool);
+    fn limit(&self, _limits: &mut Limits, _position: &Position, _analyses: bool) {}
 
     /// Prepares the engine, so that the first move takes no longer than later ones.
     fn warm_up(&mut self, analyses: bool) -> Result<()>;
@@ -76,9 +78,6 @@ pub struct Engine {
     running: Option<Running>,
     /// The clock of `nodestime`.
     node_clock: NodeClock,
-    /// Increment that the node clock gains after the current move; `None` for a search without a
-    /// clock.
-    increment: Option<Duration>,
 }
 
 impl Engine {
@@ -92,7 +91,6 @@ impl Engine {
             debug: false,
             running: None,
             node_clock: NodeClock::default(),
-            increment: None,
         }
     }
 
@@ -119,17 +117,12 @@ impl Engine {
                 self.program.new_game();
             }
             Command::Position { fen, moves } => {
+                let set = set_up(fen.as_deref(), &moves);
+                self.refused = set.as_ref().err().map(|error| format!("{error:#}"));
+                let (position, notices) = set?;
                 // A running search keeps its own position.
-                match set_up(fen.as_deref(), &moves) {
-                    Ok((position, notices)) => {
-                        (self.position, self.refused) = (position, None);
-                        notices.iter().for_each(|notice| self.output.inform(notice));
-                    }
-                    Err(error) => {
-                        self.refused = Some(format!("{error:#}"));
-                        return Err(error);
-                    }
-                }
+                self.position = position;
+                notices.iter().for_each(|notice| self.output.inform(notice));
             }
             Command::Go { go, unknown } => {
                 self.await_idle("go")?;
@@ -142,7 +135,7 @@ impl Engine {
                 self.await_idle("go")?;
                 self.require_position().context("go perft")?;
                 let (root, output) = (self.position.clone(), self.output.clone());
-                let perft = RunningPerft::begin(root, depth, self.options.chess960, output)?;
+                let perft = Background::perft(root, depth, self.options.chess960, output)?;
                 self.running = Some(Running::Perft(perft));
             }
             Command::Stop => {
@@ -236,11 +229,11 @@ impl Engine {
             Some(Running::Search(search)) => {
                 let Finished { planner, used } = search.finish();
                 self.program.put_back(planner);
-                if let Some((used, increment)) = used.zip(self.increment) {
-                    self.node_clock.take(used, increment);
+                if let Some(used) = used {
+                    self.node_clock.take(used);
                 }
             }
-            Some(Running::Perft(perft)) => perft.finish(),
+            Some(Running::Perft(perft)) => drop(perft.finish()),
             Some(Running::Held(_)) | None => {}
         }
     }
@@ -305,6 +298,12 @@ impl Engine {
         Ok(())
     }
 
+    /// Refuses a malformed `position`: no `go` may search the last position in its place.
+    pub fn refuse_position(&mut self, error: Error) -> Error {
+        self.refused = Some(format!("{error:#}"));
+        error
+    }
+
     fn any_move(&self) -> String {
         any_move(&self.position, self.options.chess960)
     }
@@ -333,7 +332,6 @@ impl Engine {
         if self.options.nodes_per_ms.is_some() {
             self.node_clock.replace(&mut go, side);
         }
-        self.increment = go.time[side as usize].map(|_| go.increment[side as usize]);
         let limits = self.limits(&go);
         let planner = self.program.take_planner(&limits)?;
         let answer = Answer {
@@ -346,7 +344,7 @@ impl Engine {
             pace: paced(&go, &limits),
             output: self.output.clone(),
         };
-        match RunningSearch::begin(answer, planner, limits) {
+        match Background::search(answer, planner, limits) {
             Ok(search) => self.running = Some(Running::Search(search)),
             Err(error) => {
                 self.program.put_back(None);

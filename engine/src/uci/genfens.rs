@@ -8,13 +8,13 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result, bail};
 use azimuth_chess::position::{Position, fen_of, legal_moves};
-use azimuth_chess::text::shortened;
 use azimuth_search::{Control, Limits, Planner};
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
 use super::bench::PositionFile;
+use super::command::quoted;
 
 /// Maximum number of positions of one command.
 const MOST_POSITIONS: u32 = 1_000_000;
@@ -56,8 +56,7 @@ impl GenFens {
     pub fn parse(words: &[&str]) -> Result<Self> {
         let [count, "seed", seed, "book", book, extra @ ..] = words else {
             let form = "N seed S book FILE|None [plies P] [score CP]";
-            let found = shortened(&words.join(" "), 80);
-            bail!("genfens: expected {form}, found '{found}'");
+            bail!("genfens: expected {form}, found '{}'", quoted(&words.join(" ")));
         };
         let mut asked = Self {
             count: number("N", count, 1..=MOST_POSITIONS)?,
@@ -71,10 +70,10 @@ impl GenFens {
                 ["plies", plies] => asked.plies = Some(number("plies", plies, 0..=MOST_PLIES)?),
                 ["score", score] => asked.score = number("score", score, 0..=MOST_SCORE)?,
                 [name @ ("plies" | "score")] => bail!("genfens: '{name}' needs a number"),
-                _ => bail!(
-                    "genfens: unknown argument '{}'; expected plies or score",
-                    shortened(pair[0], 80)
-                ),
+                _ => {
+                    let found = quoted(pair[0]);
+                    bail!("genfens: unknown argument '{found}'; expected plies or score")
+                }
             }
         }
         Ok(asked)
@@ -145,11 +144,8 @@ fn number<T: FromStr + PartialOrd + Display>(
 ) -> Result<T> {
     let number = text.parse().ok().filter(|number| range.contains(number));
     number.with_context(|| {
-        let (from, to) = (range.start(), range.end());
-        format!(
-            "genfens: '{name}' needs a number from {from} to {to}, found '{}'",
-            shortened(text, 80)
-        )
+        let (from, to, found) = (range.start(), range.end(), quoted(text));
+        format!("genfens: '{name}' needs a number from {from} to {to}, found '{found}'")
     })
 }
 

@@ -1,13 +1,12 @@
 //! The UCI options: names, ranges, defaults and current values, of Azimuth ([`Options`]) and of
 //! every program behind the protocol ([`SessionOptions`]).
 
-use std::fmt::Display;
 use std::num::NonZeroU64;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Result, anyhow, bail, ensure};
+use anyhow::{Result, anyhow, bail};
 use azimuth_search::inference::ModelSource;
 use azimuth_search::names::{name_of, names_of};
 use azimuth_search::{MOST_PIECES, PlannerKind, PlannerSettings, Probing, Resources};
@@ -68,14 +67,13 @@ impl Default for Options {
 
 /// Range of `UCI_Elo`. Its end is Stockfish's; beyond the strongest measured rating, the strength is
 /// not limited.
-const ELO: RangeInclusive<u32> = *WEAKEST_TO_STRONGEST.start()..=3190;
+const ELO: RangeInclusive<u64> = *WEAKEST_TO_STRONGEST.start() as u64..=3190;
 
 impl Options {
     /// The `option` lines that answer `uci`.
     pub fn describe() -> Vec<String> {
         let default = Self::default();
         let beam = default.planners.beam;
-        let elo = u64::from(*ELO.start())..=u64::from(*ELO.end());
         let probing = default.probing;
         vec![
             spin_line("Hash", default.resources.hash_mb as u64, &HASH_MB),
@@ -89,7 +87,7 @@ impl Options {
             spin_line("SearchDepth", beam.depth.into(), &DEPTH),
             combo_line("BeamVerify", &beam.verify),
             check_line("UCI_LimitStrength", default.limit_strength),
-            spin_line("UCI_Elo", default.elo.into(), &elo),
+            spin_line("UCI_Elo", default.elo.into(), &ELO),
             spin_line("Skill Level", default.skill.into(), &SKILL),
             text_line("SyzygyPath", EMPTY),
             spin_line("SyzygyProbeDepth", probing.depth.into(), &PROBE_DEPTH),
@@ -134,7 +132,7 @@ impl Options {
             }
             "beamverify" => self.planners.beam.verify = combo(name, value)?,
             "uci_limitstrength" => self.limit_strength = check(name, value)?,
-            "uci_elo" => self.elo = spin(name, value, ELO)?,
+            "uci_elo" => self.elo = spin(name, value, ELO)? as u32,
             "skill level" => self.skill = spin(name, value, SKILL)? as u32,
             "syzygyprobedepth" => self.probing.depth = spin(name, value, PROBE_DEPTH)? as u32,
             "syzygyprobelimit" => {
@@ -272,14 +270,9 @@ fn text<'a>(value: &'a str, none: &str) -> Option<&'a str> {
     (!value.is_empty() && !value.eq_ignore_ascii_case(none)).then_some(value)
 }
 
-fn spin<T>(name: &str, value: &str, range: RangeInclusive<T>) -> Result<T>
-where
-    T: std::str::FromStr + PartialOrd + Display,
-{
-    let wanted = || expected(name, &format!("{} to {}", range.start(), range.end()), value);
-    let number: T = value.parse().map_err(|_| wanted())?;
-    ensure!(range.contains(&number), wanted());
-    Ok(number)
+fn spin(name: &str, value: &str, range: RangeInclusive<u64>) -> Result<u64> {
+    let number = value.parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| expected(name, &format!("{} to {}", range.start(), range.end()), value))
 }
 
 fn check(name: &str, value: &str) -> Result<bool> {

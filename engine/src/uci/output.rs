@@ -62,6 +62,12 @@ impl Output {
         self.say(&format!("info string {}", printable(&shortened(&line, TEXT_LIMIT))));
     }
 
+    /// Passes messages of planners and workers to [`Self::inform`].
+    pub fn notice(&self) -> impl Fn(&str) + Send + Sync + use<> {
+        let output = self.clone();
+        move |text: &str| output.inform(text)
+    }
+
     /// Logs a line from the GUI.
     pub fn heard(&self, line: &str) {
         self.lock().note('>', line);

@@ -1,59 +1,13 @@
 //! `go perft`: counts the leaf nodes of the tree of legal moves, to test move generation.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, Result};
 use azimuth_chess::position::{Position, board_after, legal_moves, uci_move};
-use azimuth_search::host::Thread;
 use cozy_chess::Board;
-
-use super::output::Output;
 
 /// Maximum depth in plies. The count takes a stack frame for each ply, and the rules that end a
 /// game do not end its lines, so a depth of many thousand plies would overflow the stack.
 pub const MAX_PERFT_DEPTH: u32 = 128;
-
-/// A perft that runs in a separate thread.
-pub struct RunningPerft {
-    stop: Arc<AtomicBool>,
-    /// Set before the last line is printed, because the next command may follow that line at once.
-    answered: Arc<AtomicBool>,
-    thread: Thread<()>,
-}
-
-impl RunningPerft {
-    /// Starts a perft of `depth` plies, which prints the count of each root move.
-    pub fn begin(root: Position, depth: u32, chess960: bool, output: Output) -> Result<Self> {
-        let stop = Arc::new(AtomicBool::new(false));
-        let answered = Arc::new(AtomicBool::new(false));
-        let (stopped, answering) = (stop.clone(), answered.clone());
-        let count = move || {
-            let counted = divide(&root, depth, chess960, &stopped, &mut |line| output.say(line));
-            answering.store(true, Ordering::Release);
-            match counted {
-                Some(nodes) => output.say(&format!("\nNodes searched: {nodes}")),
-                None => output.inform("go perft: stopped"),
-            }
-        };
-        let thread = Thread::start("perft", count).context("cannot start the perft thread")?;
-        Ok(Self { stop, answered, thread })
-    }
-
-    pub fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the perft has ended or is about to, so that the next command may wait for it.
-    pub fn is_ending(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.answered.load(Ordering::Acquire)
-    }
-
-    pub fn finish(self) {
-        // A panic has been printed by its thread.
-        let _ = self.thread.join();
-    }
-}
 
 /// Counts the leaf nodes at `depth` plies (1 to [`MAX_PERFT_DEPTH`]); `None` if it is stopped. `say`
 /// gets the count of each root move in Stockfish's format.
@@ -99,6 +53,8 @@ fn count(board: &Board, depth: u32, stop: &AtomicBool) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use anyhow::{Context, Result};
+
     use super::*;
 
     /// Lines of `FEN ;D1 20 ;D2 400`.

@@ -16,13 +16,13 @@ use cozy_chess::Move;
 use crossbeam_channel::{Sender, unbounded};
 
 use super::output::Output;
-use super::perft::RunningPerft;
+use super::perft::divide;
 use super::time_management::time_for_choice;
 use crate::explain::line;
 
 pub enum Running {
-    Search(RunningSearch),
-    Perft(RunningPerft),
+    Search(Background),
+    Perft(Background),
     /// The answer to a `go` that needs no search.
     Held(HeldAnswer),
 }
@@ -31,8 +31,7 @@ impl Running {
     /// Whether the answer is printed or about to be, so that the next command may wait for it.
     pub fn is_ending(&self) -> bool {
         match self {
-            Self::Search(search) => search.is_ending(),
-            Self::Perft(perft) => perft.is_ending(),
+            Self::Search(work) | Self::Perft(work) => work.is_ending(),
             Self::Held(held) => held.is_said,
         }
     }
@@ -40,8 +39,7 @@ impl Running {
     /// Stops it; it then prints its answer.
     pub fn stop(&mut self) {
         match self {
-            Self::Search(search) => search.signal(Signal::Stop),
-            Self::Perft(perft) => perft.stop(),
+            Self::Search(work) | Self::Perft(work) => work.signal(Signal::Stop),
             Self::Held(held) => held.say(),
         }
     }
@@ -56,12 +54,18 @@ impl Running {
     }
 }
 
-pub struct RunningSearch {
+/// A search or a perft in a separate thread.
+pub struct Background {
     signals: Sender<Signal>,
-    /// Set before the best move is printed, because the next command may follow it at once.
-    answered: Arc<AtomicBool>,
-    stopped: bool,
+    state: Arc<State>,
     thread: Thread<Finished>,
+}
+
+#[derive(Default)]
+struct State {
+    stopped: AtomicBool,
+    /// Set before the last line is printed, because the next command may follow that line at once.
+    answered: AtomicBool,
 }
 
 /// The state after a search.
@@ -88,9 +92,9 @@ pub struct Answer {
     pub output: Output,
 }
 
-impl RunningSearch {
+impl Background {
     /// Starts a search, which prints its reports and its best move.
-    pub fn begin(answer: Answer, planner: Box<dyn Planner>, limits: Limits) -> Result<Self> {
+    pub fn search(answer: Answer, planner: Box<dyn Planner>, limits: Limits) -> Result<Self> {
         let (signals, received) = unbounded();
         let mut control = Control::new(limits, received);
         let (board, chess960) = (answer.root.board().clone(), answer.chess960);
@@ -99,24 +103,52 @@ impl RunningSearch {
             let mv = uci_move(&board, mv, chess960);
             output.say(&format!("info depth {depth} currmove {mv} currmovenumber {number}"));
         });
-        let answered = Arc::new(AtomicBool::new(false));
-        let answering = answered.clone();
-        let search = move || answer.search_and_print(planner, &mut control, &answering);
-        let thread = Thread::start("search", search).context("cannot start the search thread")?;
-        Ok(Self { signals, answered, stopped: false, thread })
+        let search =
+            move |state: &State| answer.search_and_print(planner, &mut control, &state.answered);
+        Self::begin("search", signals, search)
     }
 
-    pub fn signal(&mut self, signal: Signal) {
-        self.stopped |= signal == Signal::Stop;
-        // Sending fails only if the search has ended, and then the signal is not needed.
+    /// Starts a perft of `depth` plies, which prints the count of each root move.
+    pub fn perft(root: Position, depth: u32, chess960: bool, output: Output) -> Result<Self> {
+        let count = move |state: &State| {
+            let say = &mut |line: &str| output.say(line);
+            let counted = divide(&root, depth, chess960, &state.stopped, say);
+            state.answered.store(true, Ordering::Release);
+            match counted {
+                Some(nodes) => output.say(&format!("\nNodes searched: {nodes}")),
+                None => output.inform("go perft: stopped"),
+            }
+            Finished::default()
+        };
+        // A perft heeds no signal.
+        Self::begin("perft", unbounded().0, count)
+    }
+
+    fn begin(
+        name: &str,
+        signals: Sender<Signal>,
+        work: impl FnOnce(&State) -> Finished + Send + 'static,
+    ) -> Result<Self> {
+        let state = Arc::new(State::default());
+        let own = state.clone();
+        let thread = Thread::start(name, move || work(&own));
+        let thread = thread.with_context(|| format!("cannot start the {name} thread"))?;
+        Ok(Self { signals, state, thread })
+    }
+
+    fn signal(&self, signal: Signal) {
+        if signal == Signal::Stop {
+            self.state.stopped.store(true, Ordering::Relaxed);
+        }
+        // Sending fails only if nobody hears it any more, and then the signal is not needed.
         let _ = self.signals.send(signal);
     }
 
-    /// Whether the best move is printed or about to be, so that the next command may wait for it.
-    pub fn is_ending(&self) -> bool {
-        self.stopped || self.answered.load(Ordering::Acquire)
+    fn is_ending(&self) -> bool {
+        self.state.stopped.load(Ordering::Relaxed) || self.state.answered.load(Ordering::Acquire)
     }
 
+    /// Waits for its end. A panic has been printed by its thread.
     pub fn finish(self) -> Finished {
         drop(self.signals);
         self.thread.join().unwrap_or_default()

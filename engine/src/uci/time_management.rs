@@ -107,19 +107,25 @@ fn closeness(explanation: &Explanation) -> f64 {
 #[derive(Default)]
 pub struct NodeClock {
     left: Option<Duration>,
+    /// The increment after the current move; `None` for a move without a clock.
+    increment: Option<Duration>,
 }
 
 impl NodeClock {
     /// Replaces the GUI's clock of the side to move by this one.
     pub fn replace(&mut self, go: &mut Go, side: Color) {
+        self.increment = None;
         if let Some(time) = &mut go.time[side as usize] {
             *time = *self.left.get_or_insert(*time);
+            self.increment = Some(go.increment[side as usize]);
         }
     }
 
-    /// Subtracts the time `used` by a move and adds its increment.
-    pub fn take(&mut self, used: Duration, increment: Duration) {
-        self.left = self.left.map(|left| left.saturating_add(increment).saturating_sub(used));
+    /// Subtracts the time `used` by the current move and adds its increment.
+    pub fn take(&mut self, used: Duration) {
+        if let (Some(left), Some(increment)) = (&mut self.left, self.increment) {
+            *left = left.saturating_add(increment).saturating_sub(used);
+        }
     }
 }
 
@@ -257,15 +263,15 @@ mod tests {
         let [second, minute] = [1, 60].map(Duration::from_secs);
         let mut clock = NodeClock::default();
         let left = |clock: &mut NodeClock, time| {
-            let mut go = Go { time: [None, time], ..Go::default() };
+            let mut go = Go { time: [None, time], increment: [second; 2], ..Go::default() };
             clock.replace(&mut go, Color::Black);
             go.time[1]
         };
         assert_eq!(left(&mut clock, None), None);
         assert_eq!(left(&mut clock, Some(minute)), Some(minute));
-        clock.take(second * 10, second);
+        clock.take(second * 10);
         assert_eq!(left(&mut clock, Some(second * 59)), Some(second * 51));
-        clock.take(minute * 2, second);
+        clock.take(minute * 2);
         assert_eq!(left(&mut clock, Some(second * 40)), Some(Duration::ZERO));
     }
 }
