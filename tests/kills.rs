@@ -6,8 +6,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use azimuth_chess::position::STARTPOS;
 
-use crate::{GAMES, binary, names_in, stockfish, text, trainer};
+use crate::{Folder, binary, limited, names_in};
 
 /// Default number of kills; the environment variable `AZIMUTH_KILLS` sets another.
 const KILLS: usize = 6;
@@ -35,37 +36,28 @@ pub struct Counts {
 }
 
 impl Run {
-    fn new(arguments: &[&str], extension: &'static str, beside: &'static [&'static str]) -> Self {
-        let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
-        Self { arguments, extension, beside }
-    }
-
     /// Packs several files, which it writes to `inputs`.
-    pub fn data(inputs: &Path) -> Result<Self> {
-        let [packed, csv] = ["packed.azd", "most.csv.zst"].map(|name| text(&inputs.join(name)));
-        trainer(&["data", GAMES, "--out", &packed, "--filter", "no-mate"])?;
-        trainer(&["data", &packed, "--out", &csv])?;
-        Ok(Self::new(&["data", &csv, GAMES, &packed, "--commit-every", "1ms"], "azd", &[]))
+    pub fn data(inputs: &Folder) -> Result<Self> {
+        inputs.trainer("data GAMES --out @packed.azd --filter no-mate")?;
+        inputs.trainer("data @packed.azd --out @most.csv.zst")?;
+        let line = "data @most.csv.zst GAMES @packed.azd --commit-every 1ms";
+        Ok(Self { arguments: inputs.words(line)?, extension: "azd", beside: &[] })
     }
 
     /// Labels walks from a position, which it writes to `inputs`.
-    pub fn label(inputs: &Path) -> Result<Self> {
-        let (fens, engine) = (text(&inputs.join("fens.txt")), text(&stockfish()?));
-        std::fs::write(&fens, "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\n")?;
-        let command =
-            ["label", "--engine", &engine, "--fens", &fens, "--walks", "1280", "--plies", "4"];
-        let more = ["--depth", "1", "--engines", "2", "--commit-every", "1ms"];
-        Ok(Self::new(&[&command[..], &more].concat(), "azd", &[]))
+    pub fn label(inputs: &Folder) -> Result<Self> {
+        inputs.write("fens.txt", format!("{STARTPOS}\n"))?;
+        let line = "label --engine STOCKFISH --fens @fens.txt --walks 1280 --plies 4 --depth 1 \
+                    --engines 2 --commit-every 1ms";
+        Ok(Self { arguments: inputs.words(line)?, extension: "azd", beside: &[] })
     }
 
     /// Trains a small encoder.
-    pub fn train() -> Self {
-        let command =
-            ["train", "--data", GAMES, "--steps", "60", "--anchors", "64", "--sample", "200"];
-        let more =
-            ["--accumulator", "128", "--features", "piece-square", "--checkpoint-every", "1"];
-        let arguments = [&command[..], &more].concat();
-        Self::new(&arguments, "safetensors", &["checkpoint", "jsonl", "toml"])
+    pub fn train(inputs: &Folder) -> Result<Self> {
+        let line = "train --data GAMES --steps 60 --anchors 64 --sample 200 --accumulator 128 \
+                    --features piece-square --checkpoint-every 1";
+        let beside = &["checkpoint", "jsonl", "toml"];
+        Ok(Self { arguments: inputs.words(line)?, extension: "safetensors", beside })
     }
 
     /// Interrupts the command as [`Self::interrupt`] does, until all kills are used.
@@ -155,15 +147,9 @@ impl Run {
 
     /// The command, which can write files up to the size `largest` in bytes.
     fn command(&self, out: &Path, largest: Option<f64>) -> Result<Command> {
-        let program = binary("azimuth-train")?;
         let mut command = match largest {
-            None => Command::new(program),
-            Some(bytes) => {
-                let mut shell = Command::new("sh");
-                let blocks = (bytes / 512.0).floor().to_string();
-                shell.args(["-c", "ulimit -f $0; exec \"$@\"", &blocks]).arg(program);
-                shell
-            }
+            None => Command::new(binary("azimuth-train")?),
+            Some(bytes) => limited(&format!("-f {}", (bytes / 512.0).floor()), "azimuth-train")?,
         };
         command.args(&self.arguments).arg("--out").arg(out);
         command.stdout(Stdio::null()).stderr(Stdio::piped());

@@ -1,5 +1,5 @@
-//! Shared parts of the end-to-end tests: the paths of binaries and other programs, and a UCI
-//! session.
+//! Shared parts of the end-to-end tests: the paths of binaries and other programs, folders in which
+//! programs run, and a UCI session.
 
 pub mod kills;
 pub mod odd_games;
@@ -8,17 +8,20 @@ pub mod uci_lines;
 
 use std::env::consts::{EXE_EXTENSION, EXE_SUFFIX};
 use std::ffi::OsStr;
+use std::fmt::Display;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::sync::LazyLock;
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
+use tempfile::TempDir;
 
-/// Longest wait for an answer of the engine.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Longest wait for an answer, a file or the end of a process.
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The Python of the virtual environment.
 const VENV_PYTHON: &str =
@@ -26,6 +29,13 @@ const VENV_PYTHON: &str =
 
 /// A few labelled games of Stockfish 15.1 against itself, with variations.
 pub const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
+
+/// All rivals.
+pub const RIVALS: [&str; 8] =
+    ["deepchess", "heuristic", "qlearning", "diffusion", "policy", "twohead", "value", "nnue"];
+
+/// Time between two looks at a process or a file.
+const PAUSE: Duration = Duration::from_millis(2);
 
 /// The path of the repository.
 pub fn root() -> PathBuf {
@@ -55,6 +65,38 @@ pub fn run_with_input(command: &mut Command, input: &str) -> Result<Output> {
     Ok(child.wait_with_output()?)
 }
 
+/// A binary of this workspace under a limit of the shell's `ulimit`: `-f 8` (blocks of 512 bytes for a
+/// file) or `-v 4000000` (KiB of memory).
+pub fn limited(limit: &str, program: &str) -> Result<Command> {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("ulimit {limit}; exec \"$0\" \"$@\"")]).arg(binary(program)?);
+    Ok(shell)
+}
+
+/// Waits for the end of a process. After `patience`, kills it and returns `None`.
+pub fn wait(child: &mut Child, patience: Duration) -> Result<Option<ExitStatus>> {
+    let began = Instant::now();
+    while began.elapsed() < patience {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        sleep(PAUSE);
+    }
+    child.kill()?;
+    child.wait()?;
+    Ok(None)
+}
+
+/// Waits until `holds` returns true; fails after [`PATIENCE`].
+pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) -> Result<()> {
+    let began = Instant::now();
+    while !holds() {
+        ensure!(began.elapsed() < PATIENCE, "after {PATIENCE:?}: {what}");
+        sleep(PAUSE);
+    }
+    Ok(())
+}
+
 /// The standard output of a command; fails with its text on standard error if the command failed.
 pub fn printed(output: Output) -> Result<String> {
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -67,6 +109,16 @@ pub fn refused(output: Output) -> Result<String> {
     ensure!(output.status.code() == Some(1), "{}: {said}", output.status);
     ensure!(said.lines().count() == 1, "not one line: {said}");
     Ok(said.trim_end().to_owned())
+}
+
+/// The line of error of a trainer that failed: the last one, after lines about the progress.
+pub fn trainer_refused(output: Output) -> Result<String> {
+    let said = String::from_utf8(output.stderr)?;
+    ensure!(!output.status.success(), "not refused: {said}");
+    let mut lines = said.lines().filter(|line| line.starts_with("azimuth-train: "));
+    let line = lines.next().with_context(|| format!("no line of error: {said}"))?.to_owned();
+    ensure!(lines.next().is_none() && said.ends_with(&format!("{line}\n")), "{said}");
+    Ok(line)
 }
 
 /// Runs a binary of this workspace that fails, and returns its single line on standard error.
@@ -105,11 +157,6 @@ pub fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Runs the trainer and returns its output; fails with its text on standard error.
-pub fn trainer(arguments: &[&str]) -> Result<String> {
-    printed(run("azimuth-train", arguments)?)
-}
-
 /// Runs a script of `tests/python` with `input`, in a Python that has PyTorch, and returns its
 /// output.
 pub fn pytorch(script: &str, arguments: &[&str], input: &str) -> Result<String> {
@@ -142,6 +189,80 @@ pub fn stockfish() -> Result<PathBuf> {
         .map(|folder| folder.join(format!("stockfish{EXE_SUFFIX}")))
         .find(|path| path.exists())
         .context("Stockfish is missing; run make test")
+}
+
+/// A temporary folder with the files of a test.
+pub struct Folder(TempDir);
+
+impl Folder {
+    /// An empty folder.
+    pub fn new() -> Result<Self> {
+        Ok(Self(tempfile::tempdir()?))
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// The path of a file in it.
+    pub fn at(&self, name: &str) -> PathBuf {
+        self.path().join(name)
+    }
+
+    /// Writes a file.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> Result<()> {
+        Ok(std::fs::write(self.at(name), content)?)
+    }
+
+    /// Reads a text.
+    pub fn read(&self, name: &str) -> Result<String> {
+        std::fs::read_to_string(self.at(name)).with_context(|| name.to_owned())
+    }
+
+    /// The names of its files, in order.
+    pub fn names(&self) -> Result<Vec<String>> {
+        names_in(self.path())
+    }
+
+    /// The words of a command line. `@NAME` is a file of the folder, `ROOT/NAME` one of the
+    /// repository, `GAMES` is [`GAMES`], and `STOCKFISH` the program.
+    pub fn words(&self, line: &str) -> Result<Vec<String>> {
+        let word = |word: &str| -> Result<String> {
+            Ok(match (word.strip_prefix('@'), word.strip_prefix("ROOT/")) {
+                (Some(name), _) => text(&self.at(name)),
+                (_, Some(name)) => text(&root().join(name)),
+                _ if word == "GAMES" => GAMES.to_owned(),
+                _ if word == "STOCKFISH" => text(&stockfish()?),
+                _ => word.to_owned(),
+            })
+        };
+        line.split_whitespace().map(word).collect()
+    }
+
+    /// Runs a binary of this workspace with the [words](Self::words) of a line.
+    pub fn run(&self, program: &str, line: &str) -> Result<Output> {
+        run(program, &self.words(line)?)
+    }
+
+    /// Runs a binary of this workspace that fails, and returns its single line on standard error.
+    pub fn refusal(&self, program: &str, line: &str) -> Result<String> {
+        refused(self.run(program, line)?)
+    }
+
+    /// Runs the trainer and returns its output; fails with its text on standard error.
+    pub fn trainer(&self, line: &str) -> Result<String> {
+        printed(self.run("azimuth-train", line)?)
+    }
+
+    /// Runs the trainer, which fails, and returns its text on standard error, which may begin with
+    /// lines about the progress.
+    pub fn trainer_error(&self, line: &str) -> Result<String> {
+        let output = self.run("azimuth-train", line)?;
+        let said = String::from_utf8(output.stderr)?;
+        ensure!(!output.status.success(), "'{line}' is not refused: {said}");
+        Ok(said)
+    }
 }
 
 /// A UCI session with the engine.
@@ -199,6 +320,23 @@ impl Session {
     /// Sends a line and returns the first line that begins with `start`.
     pub fn answer(&mut self, line: &str, start: &str) -> Result<String> {
         self.ask(line, start)?.pop().context("no answer")
+    }
+
+    /// Sets an option.
+    pub fn set(&mut self, name: &str, value: impl Display) -> Result<()> {
+        self.send(&format!("setoption name {name} value {value}"))
+    }
+
+    /// Sends a line and returns the lines that it prints, which end in `readyok`.
+    pub fn said(&mut self, line: &str) -> Result<Vec<String>> {
+        self.send(line)?;
+        self.ask("isready", "readyok")
+    }
+
+    /// Sets a position, such as `startpos` or `fen FEN`, and returns the lines of a search in it.
+    pub fn search(&mut self, position: &str, go: &str) -> Result<Vec<String>> {
+        self.send(&format!("position {position}"))?;
+        self.ask(go, "bestmove")
     }
 
     /// Closes the engine's input.

@@ -3,7 +3,6 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -11,7 +10,7 @@ use serde_json::{Value, json};
 use tungstenite::client::IntoClientRequest;
 use tungstenite::{Message, WebSocket, client};
 
-use crate::binary;
+use crate::{binary, wait};
 
 /// Longest wait for an event or an end.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -62,9 +61,8 @@ impl Server {
         body: &[u8],
     ) -> Result<(u16, String)> {
         let mut stream = self.stream()?;
-        let lines: Vec<String> =
+        let lines: String =
             headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-        let lines = lines.concat();
         let length = body.len();
         let lines = format!("{lines}Content-Length: {length}\r\nConnection: close\r\n\r\n");
         write!(stream, "{method} {path} HTTP/1.1\r\n{lines}")?;
@@ -133,13 +131,8 @@ impl Server {
     pub fn interrupt(&mut self) -> Result<(ExitStatus, Duration)> {
         let began = Instant::now();
         Command::new("kill").args(["-INT", &self.process.id().to_string()]).status()?;
-        while began.elapsed() < PATIENCE {
-            if let Some(status) = self.process.try_wait()? {
-                return Ok((status, began.elapsed()));
-            }
-            sleep(Duration::from_millis(20));
-        }
-        anyhow::bail!("the server does not end")
+        let status = wait(&mut self.process, PATIENCE)?.context("the server does not end")?;
+        Ok((status, began.elapsed()))
     }
 }
 

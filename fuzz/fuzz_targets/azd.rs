@@ -10,7 +10,7 @@ use std::fs;
 use azimuth_train::data::dataset::read_all;
 use libfuzzer_sys::fuzz_target;
 
-// As `train/src/data/file/dataset_file.rs` says.
+// As `train/src/data/file/mod.rs` says.
 const BLOCK: usize = 4096;
 const MAGIC: &[u8] = b"azimuth-data";
 const HEADER: usize = 56;

@@ -2,9 +2,8 @@
 
 #![no_main]
 
-use azimuth_chess::check_squares::attacked_squares;
 use azimuth_chess::board_diagram::board_diagram;
-use azimuth_chess::check_squares::CheckSquares;
+use azimuth_chess::check_squares::{CheckSquares, attacked_squares};
 use azimuth_chess::placement::Placement;
 use azimuth_chess::position::{
     Position, fen_of, insufficient_material, legal_moves, repetition_key, uci_move,
@@ -18,9 +17,9 @@ use libfuzzer_sys::fuzz_target;
 
 /// Every kind of feature once.
 const FEATURES: [&str; 3] = [
-    "attack-states-8+captures",
+    "piece-square+king-buckets-10+attackers",
     "exchange-states-16+king-mirror+threats",
-    "attack-states-8+king-buckets-4+captures",
+    "attack-states-8+king-buckets-4",
 ];
 
 fuzz_target!(|text: &str| {

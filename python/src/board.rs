@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyType};
 
-use crate::error::python_error;
+use crate::python_error;
 
 /// The values of `chess.Board.ep_square`.
 const SQUARE: &str = "a square from 0 to 63, or None";

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::board::{Pov, Source, Sources};
-use crate::error::python_error;
+use crate::python_error;
 
 /// Number of positions that one thread computes together: more gain nothing.
 const BATCH: usize = 256;

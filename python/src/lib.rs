@@ -3,19 +3,31 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "PyO3 converts arguments into values")]
 
-mod arrow;
 mod board;
-mod columns;
 mod compute;
 mod dataset;
-mod error;
 mod space;
+
+use std::io;
+
+use pyo3::PyErr;
+use pyo3::exceptions::PyValueError;
 
 /// Runs the program `azimuth` with its command line, the program's name first. Returns its exit
 /// code. A wrong command line, `--help` and `--version` end the process.
 #[pyo3::pyfunction]
 fn run_program(py: pyo3::Python<'_>, command_line: Vec<std::ffi::OsString>) -> u8 {
     py.detach(|| u8::from(azimuth_cli::fails("azimuth", azimuth::program::run(command_line))))
+}
+
+/// `OSError` or one of its subclasses if the system refused something, else `ValueError`. The
+/// message is one line.
+fn python_error(error: &anyhow::Error) -> PyErr {
+    let message = format!("{error:#}");
+    match error.chain().find_map(|cause| cause.downcast_ref::<io::Error>()) {
+        Some(refused) => io::Error::new(refused.kind(), message).into(),
+        None => PyValueError::new_err(message),
+    }
 }
 
 /// The module.

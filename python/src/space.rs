@@ -9,8 +9,7 @@ use azimuth_network::calibration::Calibration;
 use azimuth_network::weights::{Metadata, Weights};
 use azimuth_network::{Inputs, Perspective};
 use azimuth_search::DefaultWeights;
-use azimuth_search::model::Model;
-use azimuth_search::space::Space;
+use azimuth_search::model::{Model, Space};
 use candle_core::{DType, Device};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyUnicodeError, PyValueError};
@@ -18,7 +17,7 @@ use pyo3::prelude::*;
 
 use crate::board::{Pov, Sources};
 use crate::compute::{PythonInputs, Wanted, all_threads, compute, pool};
-use crate::error::python_error;
+use crate::python_error;
 
 /// Number of positions per thread between two checks for Ctrl-C, for a fast encoder.
 const PART: usize = 1_024;

@@ -1,7 +1,7 @@
 //! The engine with python-chess, on which lichess-bot is built.
 
 use anyhow::Result;
-use azimuth_tests::{binary, python, root, text};
+use azimuth_tests::{binary, python, root, stockfish, text};
 
 #[test]
 fn python_chess_drives_everything_that_it_knows() -> Result<()> {
@@ -12,9 +12,17 @@ fn python_chess_drives_everything_that_it_knows() -> Result<()> {
         root().join("syzygy"),
         folder.path().join("azimuth.log"),
     ];
-    let arguments = paths.map(|path| path.to_string_lossy().into_owned());
+    let arguments = paths.map(|path| text(&path));
     let printed = python("client.py", &arguments.each_ref().map(String::as_str))?;
     assert!(printed.ends_with("done\n"), "{printed}");
+    Ok(())
+}
+
+#[test]
+fn a_full_game_against_stockfish_ends_by_the_rules() -> Result<()> {
+    let printed = python("game.py", &[&text(&binary("azimuth")?), &text(&stockfish()?)])?;
+    let last = printed.lines().last().unwrap_or_default();
+    assert!(last.starts_with("2 games finished"), "{printed}");
     Ok(())
 }
 

@@ -1,27 +1,18 @@
 //! Datasets: reads every format from files written by its own library, refuses hostile files, and
 //! compares runs that are killed repeatedly with one that is not: the resulting bytes are equal.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_tests::kills::Run;
-use azimuth_tests::{GAMES, binary, names_in, python, refused, run, text, trainer};
-
-/// Packs files with `data`; `more` are further arguments.
-fn pack(files: &[&Path], out: &Path, more: &[&str]) -> Result<()> {
-    let files: Vec<String> = files.iter().map(|path| text(path)).collect();
-    let files: Vec<&str> = files.iter().map(String::as_str).collect();
-    trainer(&[&["data"], &files[..], &["--out", &text(out)], more].concat()).map(drop)
-}
+use azimuth_tests::{Folder, GAMES, limited, python, refused, text};
 
 /// The lines of a dataset as CSV, sorted, because datasets order them differently.
-fn lines(dataset: &Path) -> Result<Vec<String>> {
-    let csv = dataset.with_extension("out.csv");
-    pack(&[dataset], &csv, &[])?;
-    let lines = std::fs::read_to_string(&csv)?;
-    std::fs::remove_file(csv)?;
+fn lines(folder: &Folder, dataset: &str) -> Result<Vec<String>> {
+    let csv = format!("{dataset}.out.csv");
+    folder.trainer(&format!("data @{dataset} --out @{csv}"))?;
+    let lines = folder.read(&csv)?;
+    std::fs::remove_file(folder.at(&csv))?;
     Ok(sorted(lines.lines().skip(1)))
 }
 
@@ -44,39 +35,37 @@ fn without_counters(lines: &[String]) -> Vec<String> {
 
 #[test]
 fn every_format_is_read_as_its_library_wrote_it() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let at = |name: &str| folder.path().join(name);
+    let folder = Folder::new()?;
     let expected = python("write_data.py", &[&text(folder.path())])?;
     let expected = sorted(expected.lines());
     assert!(expected.len() > 2_000, "{}", expected.len());
     for (name, more) in [
-        ("games.pgn", &[][..]),
-        ("zipped.pgn.zst", &[]),
-        ("positions.csv", &[]),
-        ("probabilities.csv", &["--view", "side-to-move"]),
-        ("positions.epd", &[]),
-        ("positions.bag", &[]),
-        ("positions.bagz", &[]),
+        ("games.pgn", ""),
+        ("zipped.pgn.zst", ""),
+        ("positions.csv", ""),
+        ("probabilities.csv", "--view side-to-move"),
+        ("positions.epd", ""),
+        ("positions.bag", ""),
+        ("positions.bagz", ""),
     ] {
-        let out = at(&format!("{name}.azd"));
-        pack(&[&at(name)], &out, more)?;
-        assert_same(&lines(&out)?, &expected, name);
+        folder.trainer(&format!("data @{name} --out @{name}.azd {more}"))?;
+        assert_same(&lines(&folder, &format!("{name}.azd"))?, &expected, name);
     }
-    let out = at("lichess.azd");
-    pack(&[&at("positions.jsonl.zst")], &out, &[])?;
-    assert_same(&without_counters(&lines(&out)?), &without_counters(&expected), "lichess");
+    folder.trainer("data @positions.jsonl.zst --out @lichess.azd")?;
+    let lichess = lines(&folder, "lichess.azd")?;
+    assert_same(&without_counters(&lichess), &without_counters(&expected), "lichess");
 
     // Packed together they equal the first one, because the others only repeat its positions.
-    let (all, one) = (at("all.azd"), at("games.pgn.azd"));
-    pack(&[&at("games.pgn"), &at("positions.bag"), &at("positions.epd")], &all, &[])?;
-    assert_same(&lines(&all)?, &lines(&one)?, "all");
-    assert_eq!(duplicates(&all)?, duplicates(&one)? + 2 * expected.len());
+    folder.trainer("data @games.pgn @positions.bag @positions.epd --out @all.azd")?;
+    assert_same(&lines(&folder, "all.azd")?, &lines(&folder, "games.pgn.azd")?, "all");
+    let [all, one] = ["all.azd", "games.pgn.azd"].map(|name| duplicates(&folder, name));
+    assert_eq!(all?, one? + 2 * expected.len());
     Ok(())
 }
 
 /// Number of duplicates that `data --info` reports.
-fn duplicates(dataset: &Path) -> Result<usize> {
-    let info = trainer(&["data", "--info", &text(dataset)])?;
+fn duplicates(folder: &Folder, dataset: &str) -> Result<usize> {
+    let info = folder.trainer(&format!("data --info @{dataset}"))?;
     let line = info.lines().find_map(|line| line.trim().strip_prefix("duplicates"));
     let number = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
     number.with_context(|| info.clone())
@@ -91,23 +80,20 @@ fn assert_same(found: &[String], expected: &[String], name: &str) {
 
 #[test]
 fn a_dataset_goes_out_and_comes_back() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let at = |name: &str| folder.path().join(name);
-    let packed = at("packed.azd");
-    pack(&[Path::new(GAMES)], &packed, &[])?;
-    let whole = lines(&packed)?;
+    let folder = Folder::new()?;
+    folder.trainer("data GAMES --out @packed.azd")?;
+    let whole = lines(&folder, "packed.azd")?;
     for name in ["back.pgn", "back.pgn.zst", "back.csv", "back.csv.zst"] {
-        let (out, again) = (at(name), at(&format!("{name}.azd")));
-        pack(&[&packed], &out, &[])?;
-        pack(&[&out], &again, &[])?;
-        assert_same(&lines(&again)?, &whole, name);
+        folder.trainer(&format!("data @packed.azd --out @{name}"))?;
+        folder.trainer(&format!("data @{name} --out @{name}.azd"))?;
+        assert_same(&lines(&folder, &format!("{name}.azd"))?, &whole, name);
     }
 
     // The kept positions meet the conditions. Of all positions that meet those on score and ply,
     // only the few in check are missing.
-    let quiet = at("quiet.azd");
-    pack(&[&packed], &quiet, &["--filter", "cp=-200..200,ply=20..", "--filter", "not-in-check"])?;
-    let kept = lines(&quiet)?;
+    let filters = "--filter cp=-200..200,ply=20.. --filter not-in-check";
+    folder.trainer(&format!("data @packed.azd --out @quiet.azd {filters}"))?;
+    let kept = lines(&folder, "quiet.azd")?;
     let wanted = |line: &&String| {
         let (fen, label) = line.rsplit_once(',').unwrap_or_default();
         let fields: Vec<&str> = fen.split(' ').collect();
@@ -120,37 +106,34 @@ fn a_dataset_goes_out_and_comes_back() -> Result<()> {
     assert!(kept.len() > expected * 8 / 10, "{} of {expected}", kept.len());
 
     // Two halves, merged, equal the whole.
-    let (first, second, merged) = (at("first.azd"), at("second.azd"), at("merged.azd"));
-    pack(&[&packed], &first, &["--filter", "cp=..10"])?;
-    pack(&[&packed], &second, &["--filter", "cp=11..", "--merge"])?;
-    pack(&[&first, &second, &first], &merged, &["--merge"])?;
+    folder.trainer("data @packed.azd --out @first.azd --filter cp=..10")?;
+    folder.trainer("data @packed.azd --out @second.azd --filter cp=11.. --merge")?;
+    folder.trainer("data @first.azd @second.azd @first.azd --out @merged.azd --merge")?;
     let mates = whole.iter().filter(|line| line.contains('#')).count();
-    assert_eq!(lines(&merged)?.len() + mates, whole.len());
+    assert_eq!(lines(&folder, "merged.azd")?.len() + mates, whole.len());
 
-    let head = trainer(&["data", "--head", "3", &text(&packed)])?;
+    let head = folder.trainer("data --head 3 @packed.azd")?;
     assert_eq!(head.lines().count(), 3, "{head}");
-    let error =
-        trainer(&["data", GAMES, "--merge", "--out", &text(&at("x.azd"))]).expect_err("PGN");
-    assert!(error.to_string().contains("not a dataset"), "{error}");
-    for there in [&packed, &at("back.pgn")] {
-        let error = pack(&[&packed], there, &[]).expect_err("it exists").to_string();
-        assert!(error.contains("it exists"), "{error}");
+    for (command, part) in [
+        ("data GAMES --merge --out @x.azd", "not a dataset"),
+        ("data @packed.azd --out @packed.azd", "it exists"),
+        ("data @packed.azd --out @back.pgn", "it exists"),
+        ("data @packed.azd --out @x.azd.zst", "the name must end in .azd"),
+    ] {
+        let error = folder.trainer_error(command)?;
+        assert!(error.contains(part), "{error}");
     }
-    let error = pack(&[&packed], &at("x.azd.zst"), &[]).expect_err("compressed").to_string();
-    assert!(error.contains("the name must end in .azd"), "{error}");
     Ok(())
 }
 
 #[test]
 fn training_on_a_dataset_is_training_on_its_games() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let packed = folder.path().join("packed.azd");
-    pack(&[Path::new(GAMES)], &packed, &[])?;
-    let measured = [GAMES, &text(&packed)].map(|data| -> Result<String> {
-        let out = text(&folder.path().join("run.safetensors"));
-        let options = ["--steps", "20", "--anchors", "64", "--positives", "2"];
-        let printed = trainer(&[&["train", "--data", data, "--out", &out], &options[..]].concat());
-        std::fs::remove_file(folder.path().join("run.checkpoint"))?;
+    let folder = Folder::new()?;
+    folder.trainer("data GAMES --out @packed.azd")?;
+    let measured = ["GAMES", "@packed.azd"].map(|data| -> Result<String> {
+        let options = "--steps 20 --anchors 64 --positives 2 --out @run.safetensors";
+        let printed = folder.trainer(&format!("train --data {data} {options}"));
+        std::fs::remove_file(folder.at("run.checkpoint"))?;
         printed
     });
     let [games, packed] = measured;
@@ -159,22 +142,16 @@ fn training_on_a_dataset_is_training_on_its_games() -> Result<()> {
 }
 
 /// The trainer's error about a file that it refuses, within limits of memory and time.
-fn refusal(file: &Path) -> Result<String> {
-    let out = PathBuf::from(format!("{}.refused.azd", file.display()));
-    // Four times the memory that the program maps itself; its data are limited to some megabytes.
-    let script = format!(
-        "ulimit -v 4000000; exec '{}' data '{}' --out '{}'",
-        binary("azimuth-train")?.display(),
-        file.display(),
-        out.display()
-    );
+fn refusal(folder: &Folder, name: &str) -> Result<String> {
+    let line = folder.words(&format!("data @{name} --out @{name}.refused.azd"))?;
     let asked = Instant::now();
-    let output = Command::new("bash").args(["-c", &script]).output()?;
+    // Four times the memory that the program maps itself; its data are limited to some megabytes.
+    let output = limited("-v 4000000", "azimuth-train")?.args(line).output()?;
+    let out = folder.at(&format!("{name}.refused.azd"));
     ensure!(!out.exists(), "something stands under the final name");
     ensure!(asked.elapsed() < Duration::from_secs(120), "it took too long");
     let error = refused(output)?;
-    let name = text(file.file_name().context("no name")?.as_ref());
-    ensure!(error.contains(&name), "{error}");
+    ensure!(error.contains(name), "{error}");
     Ok(error)
 }
 
@@ -188,11 +165,9 @@ fn bomb(start: &str, byte: u8, megabytes: usize) -> Result<Vec<u8>> {
 
 #[test]
 fn hostile_files_are_refused() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let at = |name: &str| folder.path().join(name);
-    let packed = at("packed.azd");
-    pack(&[Path::new(GAMES)], &packed, &[])?;
-    let whole = std::fs::read(&packed)?;
+    let folder = Folder::new()?;
+    folder.trainer("data GAMES --out @packed.azd")?;
+    let whole = std::fs::read(folder.at("packed.azd"))?;
     let damaged = |place: usize| {
         let mut bytes = whole.clone();
         bytes[place] ^= 1;
@@ -200,14 +175,15 @@ fn hostile_files_are_refused() -> Result<()> {
     };
     let index =
         |places: &[u64]| places.iter().flat_map(|place| place.to_le_bytes()).collect::<Vec<u8>>();
-    let kings = "4k3/8/8/8/8/8/8/4K3 w - - 0 1";
+    let (kings, empty) = ("4k3/8/8/8/8/8/8/4K3 w - - 0 1", "8/8/8/8/8/8/8/8 w - - 0 1");
     let record = |fen: &[u8], p: f64| [&[fen.len() as u8], fen, &p.to_be_bytes()].concat();
     let one = |record: Vec<u8>| {
         [record.clone(), index(&[record.len() as u64, record.len() as u64])].concat()
     };
-    let zipped = |text: &str| zstd::encode_all(text.as_bytes(), 1);
     let half = |bytes: Vec<u8>| bytes[..bytes.len() / 2].to_vec();
     let far = [record(b"x", 0.5), index(&[1 << 63, 10])].concat();
+    let zipped = |bytes: &[u8]| zstd::encode_all(bytes, 1);
+    let csv = |rows: String| format!("fen,cp\n{rows}\n").into_bytes();
     let mut board = vec![0u8; 32];
     board[0] = 0x10;
     for (name, bytes, part) in [
@@ -226,19 +202,11 @@ fn hostile_files_are_refused() -> Result<()> {
         ("length.bag", one([&[0xff; 9][..], &[0]].concat()), "record 0: it ends within its length"),
         ("longer.bag", one([&[0x7f][..], &[b'8'; 20]].concat()), "a FEN of 127 bytes"),
         ("utf8.bag", one(record(b"\xff\xfe", 0.5)), "record 0: the FEN is not UTF-8"),
-        ("illegal.bag", one(record(b"8/8/8/8/8/8/8/8 w - - 0 1", 0.5)), "record 0: FEN '8/8"),
+        ("illegal.bag", one(record(empty.as_bytes(), 0.5)), "record 0: FEN '8/8"),
         ("chance.bag", one(record(kings.as_bytes(), f64::NAN)), "win probability NaN"),
         ("plain.bagz", one(record(kings.as_bytes(), 0.5)), "record 0: not zstd"),
-        (
-            "bomb.bagz",
-            one(zstd::encode_all(vec![0; 1 << 26].as_slice(), 1)?),
-            "record 0: not zstd of at most",
-        ),
-        (
-            "illegal.pgn",
-            b"[FEN \"8/8/8/8/8/8/8/8 w - - 0 1\"]\n\n1. e4 *".to_vec(),
-            "game 1: FEN '8/8",
-        ),
+        ("bomb.bagz", one(zipped(vec![0; 1 << 26].as_slice())?), "record 0: not zstd of at most"),
+        ("illegal.pgn", format!("[FEN \"{empty}\"]\n\n1. e4 *").into_bytes(), "game 1: FEN '8/8"),
         (
             "move.pgn",
             b"1. e4 { [%eval 1] } e4 *".to_vec(),
@@ -247,13 +215,9 @@ fn hostile_files_are_refused() -> Result<()> {
         ("short.pgn.zst", half(std::fs::read(GAMES)?), "incomplete frame"),
         ("bomb.pgn.zst", bomb("1. e4 { ", b'x', 8_000)?, "half-move 2: a comment has no end"),
         ("bomb.csv.zst", bomb("fen,cp\n", b'x', 8_000)?, "line 2: longer than"),
-        ("utf8.csv", b"fen,cp\n\xff\xff,1\n".to_vec(), "line 2: not UTF-8"),
-        ("illegal.csv", format!("fen,cp\n{kings},1\n{kings} w,1\n").into_bytes(), "line 3: FEN"),
-        (
-            "number.csv",
-            format!("fen,cp\n{kings},1e999\n").into_bytes(),
-            "line 2: '1e999': not centipawns",
-        ),
+        ("utf8.csv", b"fen,cp\n\xff\xff,1\n".to_vec(), "line 2: FEN 'ÿÿ'"),
+        ("illegal.csv", csv(format!("{kings},1\n{kings} w,1")), "line 3: FEN"),
+        ("number.csv", csv(format!("{kings},1e999")), "line 2: '1e999': not centipawns"),
         ("headings.csv", b"a,b\n".to_vec(), "the headings name no column 'fen'"),
         ("illegal.epd", b"8/8/8/8/8/8/8/8 w - - ce 1;\n".to_vec(), "line 1: FEN"),
         (
@@ -266,7 +230,7 @@ fn hostile_files_are_refused() -> Result<()> {
         ("deep.jsonl", vec![b'['; 100_000], "line 1: "),
         (
             "illegal.jsonl.zst",
-            zipped("{\"fen\":\"8/8/8/8/8/8/8/8 w - -\",\"evals\":[]}")?,
+            zipped(b"{\"fen\":\"8/8/8/8/8/8/8/8 w - -\",\"evals\":[]}")?,
             "line 1: FEN",
         ),
         ("magic.binpack", b"BIMP\x04\0\0\0aaaa".to_vec(), "Invalid magic"),
@@ -281,30 +245,26 @@ fn hostile_files_are_refused() -> Result<()> {
         ("endless.viri.zst", bomb("", 0x55, 8_000)?, "game 1: "),
         ("what.xyz", b"x".to_vec(), "the format does not follow from the name"),
     ] {
-        let path = at(name);
-        std::fs::write(&path, bytes)?;
-        let error = refusal(&path).with_context(|| name.to_owned())?;
+        folder.write(name, bytes)?;
+        let error = refusal(&folder, name).with_context(|| name.to_owned())?;
         assert!(error.contains(part), "{name}: {error}");
     }
-    assert!(refusal(&at("missing.pgn"))?.contains("No such file"));
+    assert!(refusal(&folder, "missing.pgn")?.contains("No such file"));
 
     // Bad records can be skipped and are counted; a truncated file cannot be skipped.
-    let (mixed, out) = (at("mixed.csv"), at("mixed.azd"));
-    let rows = format!("fen,cp\n{kings},1\n8/8/8/8/8/8/8/8 w - - 0 1,1\n{kings} w,1\n");
-    std::fs::write(&mixed, rows)?;
-    pack(&[&mixed, &at("move.pgn"), &at("illegal.bag")], &out, &["--skip-illegal"])?;
-    assert_eq!(lines(&out)?, [format!("{kings},1")]);
-    let info = trainer(&["data", "--info", &text(&out)])?;
+    folder.write("mixed.csv", csv(format!("{kings},1\n{empty},1\n{kings} w,1")))?;
+    folder.trainer("data @mixed.csv @move.pgn @illegal.bag --out @mixed.azd --skip-illegal")?;
+    assert_eq!(lines(&folder, "mixed.azd")?, [format!("{kings},1")]);
+    let info = folder.trainer("data --info @mixed.azd")?;
     assert!(info.contains("left out   2: not legal or not readable"), "{info}");
-    let error = pack(&[&at("short.pgn.zst")], &at("short.azd.azd"), &["--skip-illegal"]);
-    assert!(error.is_err_and(|error| error.to_string().contains("incomplete frame")));
+    let error = folder.trainer_error("data @short.pgn.zst --out @short.azd.azd --skip-illegal")?;
+    assert!(error.contains("incomplete frame"), "{error}");
     Ok(())
 }
 
 #[test]
 fn killed_packing_goes_on_to_the_same_bytes() -> Result<()> {
-    let inputs = tempfile::tempdir()?;
-    Run::data(inputs.path())?.kill_and_continue()
+    Run::data(&Folder::new()?)?.kill_and_continue()
 }
 
 /// A limit on file sizes acts like a full disk: a write fails. It sends a signal, too, which would end
@@ -312,51 +272,43 @@ fn killed_packing_goes_on_to_the_same_bytes() -> Result<()> {
 #[cfg(unix)]
 #[test]
 fn packing_goes_on_after_a_disk_was_full() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let [straight, out] = ["straight.azd", "out.azd"].map(|name| folder.path().join(name));
-    pack(&[Path::new(GAMES)], &straight, &[])?;
+    let folder = Folder::new()?;
+    folder.trainer("data GAMES --out @straight.azd")?;
+    let straight = std::fs::read(folder.at("straight.azd"))?;
     // The parts and the journal fit into the limit, the finished file does not.
-    let kilobytes = std::fs::metadata(&straight)?.len() / 1024 * 3 / 4;
-    let (program, out_name, limit) =
-        (text(&binary("azimuth-train")?), text(&out), kilobytes.to_string());
-    let limited = |more: &[&str]| -> Result<String> {
-        let script = "ulimit -f $1; shift; exec \"$@\"";
-        let output = Command::new("bash")
-            .args(["-c", script, "bash", &limit, &program, "data", GAMES, "--out", &out_name])
-            .args(more)
-            .output()?;
+    let limit = format!("-f {}", straight.len() / 512 * 3 / 4);
+    let pack = || -> Result<String> {
+        let line = folder.words("data GAMES --out @out.azd --commit-every 1ms")?;
+        let output = limited(&limit, "azimuth-train")?.args(line).output()?;
         let said = String::from_utf8(output.stderr)?;
-        ensure!(output.status.code() == Some(1), "limit {limit} KiB: {}: {said}", output.status);
+        ensure!(output.status.code() == Some(1), "limit {limit}: {}: {said}", output.status);
         Ok(said.lines().last().context("an error")?.to_owned())
     };
-    let line = limited(&["--commit-every", "1ms"])?;
+    let line = pack()?;
     assert!(line.contains("the same command resumes") && line.contains("File too large"), "{line}");
-    assert!(!out.exists());
+    assert!(!folder.at("out.azd").exists());
     // The disk is still full: another attempt loses nothing.
-    limited(&["--commit-every", "1ms"])?;
-    let output = run("azimuth-train", &["data", GAMES, "--out", &out_name])?;
+    pack()?;
+    let output = folder.run("azimuth-train", "data GAMES --out @out.azd")?;
     let said = String::from_utf8(output.stderr)?;
     ensure!(output.status.success() && said.contains("continuing with file"), "{said}");
-    assert!(std::fs::read(&out)? == std::fs::read(&straight)?);
-    assert_eq!(names_in(folder.path())?, ["out.azd", "straight.azd"]);
+    assert!(std::fs::read(folder.at("out.azd"))? == straight);
+    assert_eq!(folder.names()?, ["out.azd", "straight.azd"]);
     Ok(())
 }
 
 /// A process may be killed while it checks that the output can be written.
 #[test]
 fn a_file_of_a_killed_check_is_removed_at_once() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let out = folder.path().join("out.azd");
-    for name in ["out.azd.Ab12Cd.partial", "out.azd.journal.Ef34Gh.partial"] {
-        std::fs::write(folder.path().join(name), "")?;
-    }
-    trainer(&["data", GAMES, "--out", &text(&out)])?;
-    assert_eq!(names_in(folder.path())?, ["out.azd"]);
+    let folder = Folder::new()?;
+    folder.write("out.azd.Ab12Cd.partial", "")?;
+    folder.write("out.azd.journal.Ef34Gh.partial", "")?;
+    folder.trainer("data GAMES --out @out.azd")?;
+    assert_eq!(folder.names()?, ["out.azd"]);
     Ok(())
 }
 
 #[test]
 fn killed_labelling_goes_on_to_the_same_bytes() -> Result<()> {
-    let inputs = tempfile::tempdir()?;
-    Run::label(inputs.path())?.kill_and_continue()
+    Run::label(&Folder::new()?)?.kill_and_continue()
 }

@@ -1,11 +1,14 @@
 //! Random sessions of valid commands, damaged commands and noise, in any order and also during
-//! searches. The engine must not panic or hang, and must give every `go` exactly one legal answer.
+//! searches. The engine and the rivals must not panic or hang, and must give every `go` exactly one
+//! legal answer.
 //!
 //! `AZIMUTH_FUZZ_COMMANDS=1000000 cargo test --release -p azimuth-tests --test fuzz` runs more
 //! commands than the default.
 
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io::{BufRead, BufReader, PipeWriter, Write};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -13,9 +16,11 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, ensure};
 use azimuth_chess::position::Position;
 use azimuth_tests::uci_lines::{number_of_lines, play_sessions};
+use azimuth_tests::{Folder, RIVALS, binary, wait};
 
-/// Default number of commands in all sessions.
+/// Default number of commands in all sessions with waits, and without.
 const COMMANDS: usize = 5_000;
+const COMMANDS_AT_ONCE: usize = 2_400;
 
 /// Number of lines that are sent during a search.
 const DURING: usize = 3;
@@ -30,6 +35,16 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const REFUSED: [&str; 2] =
     ["info string go: a search is running", "info string go perft: there is no position"];
 const MALFORMED: &str = "info string go: no search begins";
+
+/// How the one answer to a `go` begins where nobody waits for it.
+const ANSWERS: [&str; 6] = [
+    "bestmove ",
+    "Nodes searched: ",
+    "info string go perft: stopped",
+    "info string go: a search is running",
+    "info string go: no search begins: 'perft'",
+    "info string go perft: there is no position",
+];
 
 /// Prefixes of the last line of `go perft`, and of any other `go`.
 const COUNTED: [&str; 2] = ["Nodes searched: ", "info string go perft: stopped"];
@@ -196,4 +211,80 @@ fn random_sessions_are_survived() -> Result<()> {
     let folder = tempfile::tempdir()?;
     std::env::set_current_dir(&folder)?;
     play_sessions(number_of_lines(COMMANDS)?, |lines| play(&lines))
+}
+
+/// Sends all lines as fast as a program takes them, closes the input and returns what the program
+/// says.
+fn converse(
+    folder: &Folder,
+    program: &str,
+    arguments: &[&str],
+    lines: &[Vec<u8>],
+) -> Result<String> {
+    let mut child = Command::new(binary(program)?)
+        .args(arguments)
+        // A damaged LogFile may name any file: here it does no harm.
+        .current_dir(folder.path())
+        .stdin(Stdio::piped())
+        .stdout(File::create(folder.at("said"))?)
+        .stderr(File::create(folder.at("errors"))?)
+        .spawn()?;
+    let mut input = child.stdin.take().context("no input")?;
+    let mut sent = lines.join(&b'\n');
+    sent.push(b'\n');
+    let sender = thread::spawn(move || input.write_all(&sent));
+    let status = wait(&mut child, azimuth_tests::PATIENCE)?.context("it does not end")?;
+    let errors = folder.read("errors")?;
+    ensure!(status.success() && errors.is_empty(), "{status}: {errors}");
+    let sent = sender.join().map_err(|_| anyhow!("the sender panicked"))?;
+    sent.context("the program took not all")?;
+    Ok(String::from_utf8_lossy(&std::fs::read(folder.at("said"))?).into_owned())
+}
+
+/// Inserts `stop` after every `go perft`: `quit` and the end of the input wait for a count, and a
+/// count to 30 plies would not end.
+fn stopping_counts(lines: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    let counts = |line: &[u8]| String::from_utf8_lossy(line).contains("perft");
+    let with_stop = lines.into_iter().flat_map(|line| {
+        let stop = counts(&line).then(|| b"stop".to_vec());
+        std::iter::once(line).chain(stop)
+    });
+    with_stop.collect()
+}
+
+fn check(said: &str, lines: &[Vec<u8>]) -> Result<()> {
+    for failure in ["search failed", "internal error", "panicked"] {
+        ensure!(!said.contains(failure), "{said}");
+    }
+    let asks = |line: &&Vec<u8>| {
+        String::from_utf8_lossy(line).split_whitespace().next().is_some_and(|word| word == "go")
+    };
+    let asked = lines.iter().filter(|line| line.len() < 1 << 20).filter(asks).count();
+    let is_answer = |line: &&str| ANSWERS.iter().any(|answer| line.starts_with(answer));
+    let answered = said.lines().filter(is_answer).count();
+    ensure!(answered == asked, "{answered} answers to {asked} times 'go': {said}");
+    Ok(())
+}
+
+/// Plays random sessions with at least `commands` lines in all.
+fn survives(program: &str, arguments: &[&str], commands: usize) -> Result<()> {
+    let folder = Folder::new()?;
+    let session = |lines| {
+        let lines = stopping_counts(lines);
+        let said = converse(&folder, program, arguments, &lines)?;
+        check(&said, &lines)
+    };
+    play_sessions(commands, session).with_context(|| format!("{program} {}", arguments.join(" ")))
+}
+
+/// Azimuth has by far the most options, so it gets more commands than any rival.
+#[test]
+fn azimuth_survives_sessions_without_a_wait() -> Result<()> {
+    survives("azimuth", &[], number_of_lines(COMMANDS_AT_ONCE)? * 2 / 3)
+}
+
+#[test]
+fn every_rival_survives_sessions_without_a_wait() -> Result<()> {
+    let commands = number_of_lines(COMMANDS_AT_ONCE)? / 3 / RIVALS.len();
+    RIVALS.into_iter().try_for_each(|rival| survives("azimuth-rivals", &["play", rival], commands))
 }

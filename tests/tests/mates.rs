@@ -44,8 +44,7 @@ fn go_mate_finds_every_mate() -> Result<()> {
             continue;
         }
         count += 1;
-        session.send(&format!("position fen {fen} 0 1"))?;
-        let lines = session.ask(&format!("go mate {moves}"), "bestmove")?;
+        let lines = session.search(&format!("fen {fen} 0 1"), &format!("go mate {moves}"))?;
         // The set has mates that are known, not always the shortest.
         let found = lines.iter().find_map(|line| word_after(line, "mate"));
         let found: i32 = found.with_context(|| format!("{line}: {lines:?}"))?.parse()?;
@@ -56,11 +55,10 @@ fn go_mate_finds_every_mate() -> Result<()> {
         ("Q7/8/5K2/8/7k/8/8/8 w - - 0 1", "bestmove a8g2"),
         ("8/8/4R3/8/8/k7/2K5/8 w - - 0 1", "bestmove e6e4"),
     ] {
-        session.send(&format!("position fen {fen}"))?;
-        ensure!(session.answer("go mate", "bestmove")?.starts_with(best), "{fen}");
+        let lines = session.search(&format!("fen {fen}"), "go mate")?;
+        ensure!(lines.last().is_some_and(|line| line.starts_with(best)), "{fen}");
     }
     // Without a mate, a search of that depth answers.
-    session.send("position startpos")?;
-    session.ask("go mate 2", "bestmove")?;
+    session.search("startpos", "go mate 2")?;
     session.end()
 }

@@ -8,14 +8,13 @@
 
 #![cfg(unix)]
 
+use std::fs::File;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::Stdio;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use azimuth_tests::{GAMES, binary, text};
+use azimuth_tests::{Folder, GAMES, limited, printed, run, wait};
 
 const NUMBERS: [&str; 12] = [
     "0",
@@ -38,47 +37,47 @@ const SAMPLE: usize = 24;
 /// A program that still runs after this time has accepted the number.
 const WORKING: Duration = Duration::from_millis(1500);
 
-/// Memory limit of each program, in KB. A program that needs more must say so in one line, as on a
-/// machine without more memory.
-const MEMORY_KB: &str = "8000000";
+/// Memory limit of each program. A program that needs more must say so in one line, as on a machine
+/// without more memory.
+const MEMORY: &str = "-v 8000000";
 
-const TRAIN: &str = "train --data DATA --out OUT/w.safetensors --steps 2 --accumulator 128 \
+const TRAIN: &str = "train --data @data.azd --out @w.safetensors --steps 2 --accumulator 128 \
                      --features piece-square --embedding-dim 8 --sample 100";
-const ELO: &str = "elo --player depth=1 --against depth=2 --games 2 --book BOOK --pgn OUT/g.pgn";
-const LEARN: &str = "train value --preset small --data DATA --out OUT/v.safetensors --steps 2 --batch 8 \
+const ELO: &str = "elo --player depth=1 --against depth=2 --games 2 --book @book.epd --pgn @g.pgn";
+const LEARN: &str = "train value --preset small --data @data.azd --out @v.safetensors --steps 2 --batch 8 \
                      --size blocks=1 --size channels=8 --size last_channels=8";
 
 /// Commands that do little work. The test sets each of their options to each number.
 const COMMANDS: [(&str, &str); 20] = [
     ("azimuth", "explain --pgn GAMES --depth 2 --nodes 100"),
-    ("azimuth", "report GAME --out OUT/report.html --engine-time 1ms"),
+    ("azimuth", "report @game.pgn --out @report.html --engine-time 1ms"),
     ("azimuth", "play --time 1ms"),
     ("azimuth-bench", ELO),
-    ("azimuth-bench", "accuracy --player depth=1 --games GAME --count 2 --judge none"),
+    ("azimuth-bench", "accuracy --player depth=1 --games @game.pgn --count 2 --judge none"),
     ("azimuth-bench", "precision"),
-    ("azimuth-bench", "rate GAME"),
-    ("azimuth-bench", "clock GAME"),
+    ("azimuth-bench", "rate @game.pgn"),
+    ("azimuth-bench", "clock @game.pgn"),
     ("azimuth-bench", "speed --batch 1 --depth 1 --rounds 1"),
-    ("azimuth-bench", "suite BOOK --depth 1"),
-    ("azimuth-bench", "tune --book BOOK --out OUT/tune.json --iterations 1 --player movetime=1"),
+    ("azimuth-bench", "suite @book.epd --depth 1"),
+    ("azimuth-bench", "tune --book @book.epd --out @tune.json --iterations 1 --player movetime=1"),
     ("azimuth-train", TRAIN),
-    ("azimuth-train", "data DATA --head 2"),
-    ("azimuth-train", "label --out OUT/l.azd --walks 2 --engine none --fens BOOK"),
-    ("azimuth-train", "embed --data DATA --out OUT/e.npy --sample 10"),
-    ("azimuth-train", "map --data DATA --out OUT/map --sample 10"),
-    ("azimuth-train", "neighbours --data DATA --sample 10 FEN"),
-    ("azimuth-train", "eval --data DATA --sample 10"),
+    ("azimuth-train", "data @data.azd --head 2"),
+    ("azimuth-train", "label --out @l.azd --walks 2 --engine none --fens @book.epd"),
+    ("azimuth-train", "embed --data @data.azd --out @e.npy --sample 10"),
+    ("azimuth-train", "map --data @data.azd --out @map --sample 10"),
+    ("azimuth-train", "neighbours 8/8/8/8/8/2k5/7p/2K5 --data @data.azd --sample 10"),
+    ("azimuth-train", "eval --data @data.azd --sample 10"),
     ("azimuth-rivals", LEARN),
-    ("azimuth-rivals", "tau nnue --data DATA"),
+    ("azimuth-rivals", "tau nnue --data @data.azd"),
 ];
 
 /// Numbers within values: `N` stands for the number.
 const WITHIN: [(&str, &str, &str); 37] = [
     ("azimuth", "bench", "N"),
-    ("azimuth", "genfens", "N seed 1 book None"),
-    ("azimuth", "genfens", "1 seed N book None"),
-    ("azimuth", "genfens", "1 seed 1 book None plies N"),
-    ("azimuth", "genfens", "1 seed 1 book None score N"),
+    ("azimuth", "genfens", "N seed 1 book none"),
+    ("azimuth", "genfens", "1 seed N book none"),
+    ("azimuth", "genfens", "1 seed 1 book none plies N"),
+    ("azimuth", "genfens", "1 seed 1 book none score N"),
     ("azimuth-bench", ELO, "--player width=N depth=1"),
     ("azimuth-bench", ELO, "--player depth=N"),
     ("azimuth-bench", ELO, "--player nodes=N"),
@@ -95,24 +94,24 @@ const WITHIN: [(&str, &str, &str); 37] = [
     ("azimuth-bench", ELO, "--draw moves=N,score=N,from=N"),
     ("azimuth-bench", ELO, "--resign moves=N,score=N"),
     ("azimuth-bench", ELO, "--sprt elo0=N,elo1=N,alpha=N,beta=N"),
-    ("azimuth-bench", "rate GAME", "--known A=N"),
-    ("azimuth-train", "data DATA --out OUT/f.azd", "--filter ply=N..N"),
-    ("azimuth-train", "data DATA --out OUT/f.azd", "--filter cp=N..N"),
-    ("azimuth-train", "data DATA --out OUT/f.azd", "--filter pieces=N..N"),
-    ("azimuth-train", "data DATA --out OUT/f.azd", "--filter p=N..N"),
-    ("azimuth-train", "data DATA --out OUT/f.azd", "--filter loss=N"),
-    ("azimuth-train", "label --out OUT/l.azd --walks 2 --engine none --fens BOOK", "--shard N/N"),
+    ("azimuth-bench", "rate @game.pgn", "--known A=N"),
+    ("azimuth-train", "data @data.azd --out @f.azd", "--filter ply=N..N"),
+    ("azimuth-train", "data @data.azd --out @f.azd", "--filter cp=N..N"),
+    ("azimuth-train", "data @data.azd --out @f.azd", "--filter pieces=N..N"),
+    ("azimuth-train", "data @data.azd --out @f.azd", "--filter p=N..N"),
+    ("azimuth-train", "data @data.azd --out @f.azd", "--filter loss=N"),
+    ("azimuth-train", "label --out @l.azd --walks 2 --engine none --fens @book.epd", "--shard N/N"),
     ("azimuth-train", TRAIN, "--features exchange-states-N"),
     ("azimuth-train", TRAIN, "--features attack-states-8+king-buckets-N"),
     ("azimuth-rivals", LEARN, "--size blocks=N"),
     ("azimuth-rivals", LEARN, "--size channels=N"),
     ("azimuth-rivals", LEARN, "--size last_channels=N"),
-    ("azimuth-rivals", "train nnue --data DATA --out OUT/n.w --steps 1", "--size half=N"),
-    ("azimuth-rivals", "train diffusion --data DATA --out OUT/d.w --steps 1", "--size width=N"),
-    ("azimuth-rivals", "train diffusion --data DATA --out OUT/d.w --steps 1", "--size heads=N"),
+    ("azimuth-rivals", "train nnue --data @data.azd --out @n.w --steps 1", "--size half=N"),
+    ("azimuth-rivals", "train diffusion --data @data.azd --out @d.w --steps 1", "--size width=N"),
+    ("azimuth-rivals", "train diffusion --data @data.azd --out @d.w --steps 1", "--size heads=N"),
     (
         "azimuth-rivals",
-        "train deepchess --data DATA --out OUT/c.w --steps 1",
+        "train deepchess --data @data.azd --out @c.w --steps 1",
         "--size encoder=[N,N]",
     ),
 ];
@@ -120,46 +119,26 @@ const WITHIN: [(&str, &str, &str); 37] = [
 /// A command line: the program and its arguments.
 type Line = (&'static str, Vec<String>);
 
-/// The files that the commands read.
-fn prepare(folder: &Path) -> Result<()> {
-    let games = zstd::decode_all(std::fs::File::open(GAMES)?)?;
-    let games = String::from_utf8(games)?;
+/// Writes the files that the commands read.
+fn prepare(folder: &Folder) -> Result<()> {
+    let games = String::from_utf8(zstd::decode_all(File::open(GAMES)?)?)?;
     let first: Vec<&str> = games.split_inclusive("\n\n").take(2).collect();
-    std::fs::write(folder.join("game.pgn"), first.concat())?;
-    std::fs::write(
-        folder.join("book.epd"),
-        "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - bm Nf3;\n",
-    )?;
-    let data = text(&folder.join("data.azd"));
-    azimuth_tests::trainer(&["data", GAMES, "--out", &data]).map(drop)
-}
-
-/// A command's words with the files' names in them.
-fn words(command: &str, folder: &Path) -> Vec<String> {
-    let file = |name: &str| text(&folder.join(name));
-    let word = |word: &str| match word {
-        "DATA" => file("data.azd"),
-        "GAME" => file("game.pgn"),
-        "GAMES" => GAMES.to_owned(),
-        "BOOK" => file("book.epd"),
-        "FEN" => "8/8/8/8/8/2k5/7p/2K5 b - - 0 1".to_owned(),
-        word => word.replace("OUT/", &format!("{}/", folder.display())),
-    };
-    command.split_whitespace().map(word).collect()
+    folder.write("game.pgn", first.concat())?;
+    let book = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - bm Nf3;\n";
+    folder.write("book.epd", book)?;
+    folder.trainer("data GAMES --out @data.azd").map(drop)
 }
 
 /// The options of a command that take a value.
 fn options(program: &str, command: &str) -> Result<Vec<String>> {
     let command = command.split_whitespace().next().context("a command")?;
-    let help = Command::new(binary(program)?).args([command, "--help"]).output()?;
-    ensure!(help.status.success(), "{program} {command} --help: {}", help.status);
+    let text = printed(run(program, &[command, "--help"])?).context(program.to_owned())?;
     let named = |line: &str| -> Option<String> {
         let option =
             line.trim_start().strip_prefix("--").or_else(|| line.split_once(", --")?.1.into())?;
         let (name, value) = option.split_once(' ')?;
         (line.starts_with("  ") && value.starts_with('<')).then(|| format!("--{name}"))
     };
-    let text = String::from_utf8(help.stdout)?;
     Ok(text.lines().filter_map(named).collect())
 }
 
@@ -178,31 +157,30 @@ fn with(command: &[String], option: &str, value: &str) -> Vec<String> {
     changed
 }
 
-fn command_lines(folder: &Path) -> Result<Vec<Line>> {
+fn command_lines(folder: &Folder) -> Result<Vec<Line>> {
     let mut lines = Vec::new();
     for (program, command) in COMMANDS {
         let all = options(program, command)?;
+        let words = folder.words(command)?;
         ensure!(
             !all.is_empty() || command == "play",
             "{program} {command}: no options in its help"
         );
         for option in all {
             for number in NUMBERS {
-                lines.push((program, with(&words(command, folder), &option, number)));
+                lines.push((program, with(&words, &option, number)));
             }
         }
     }
     for (program, command, value) in WITHIN {
+        let words = folder.words(command)?;
         for number in NUMBERS {
             let value = value.replace('N', number);
-            let command = words(command, folder);
-            lines.push((
-                program,
-                match value.split_once(' ') {
-                    Some((option, value)) => with(&command, option, value),
-                    None => [command, vec![value]].concat(),
-                },
-            ));
+            let arguments = match value.split_once(' ') {
+                Some((option, value)) if option.starts_with("--") => with(&words, option, value),
+                _ => [&words[..], std::slice::from_ref(&value)].concat(),
+            };
+            lines.push((program, arguments));
         }
     }
     Ok(lines)
@@ -210,31 +188,18 @@ fn command_lines(folder: &Path) -> Result<Vec<Line>> {
 
 /// Runs a command line until it ends, for at most [`WORKING`]. Fails if it panics, aborts or
 /// reports an error in another form.
-fn run((program, arguments): &Line, folder: &Path) -> Result<()> {
-    let mut child = Command::new("sh")
-        .args(["-c", &format!("ulimit -v {MEMORY_KB}; exec \"$0\" \"$@\"")])
-        .arg(binary(program)?)
+fn check((program, arguments): &Line, folder: &Folder) -> Result<()> {
+    let mut child = limited(MEMORY, program)?
         .args(arguments)
-        .current_dir(folder)
+        .current_dir(folder.path())
         // With it, errors would contain stack traces.
         .env_remove("RUST_BACKTRACE")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(std::fs::File::create(folder.join("stderr"))?)
+        .stderr(File::create(folder.at("stderr"))?)
         .spawn()?;
-    let began = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break Some(status);
-        }
-        if began.elapsed() > WORKING {
-            child.kill()?;
-            child.wait()?;
-            break None;
-        }
-        thread::sleep(Duration::from_millis(5));
-    };
-    let errors = std::fs::read_to_string(folder.join("stderr"))?;
+    let status = wait(&mut child, WORKING)?;
+    let errors = folder.read("stderr")?;
     ensure!(!errors.contains("panicked"), "{errors}");
     let Some(status) = status else { return Ok(()) };
     ensure!(status.signal().is_none(), "{status}: {errors}");
@@ -248,9 +213,9 @@ fn run((program, arguments): &Line, folder: &Path) -> Result<()> {
 
 #[test]
 fn no_number_ends_in_a_panic() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    prepare(folder.path())?;
-    let lines = command_lines(folder.path())?;
+    let folder = Folder::new()?;
+    prepare(&folder)?;
+    let lines = command_lines(&folder)?;
     let sample = match std::env::var("AZIMUTH_NUMBERS") {
         Ok(text) if text == "all" => lines.len(),
         Ok(text) => text.parse().context("AZIMUTH_NUMBERS")?,
@@ -261,7 +226,7 @@ fn no_number_ends_in_a_panic() -> Result<()> {
     let first = std::process::id() as usize % every;
     let mut failures = Vec::new();
     for line in lines.iter().skip(first).step_by(every) {
-        if let Err(error) = run(line, folder.path()) {
+        if let Err(error) = check(line, &folder) {
             failures.push(format!("{} {}\n{error:#}", line.0, line.1.join(" ")));
         }
     }

@@ -3,12 +3,12 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use azimuth_tests::{binary, printed, python, refused, run, run_with_input, text};
+use azimuth_tests::{
+    Folder, binary, printed, python, refused, run, run_with_input, text, wait_until,
+};
 use serde_json::{Value, json};
 
 /// A game whose tags and comments try to run scripts on the page, a game that starts from a
@@ -42,43 +42,39 @@ const GAMES: &str = r#"[Event "</script><script>window.pwned = 1</script>"]
 1. e4 *
 "#;
 
-/// Writes a report. With a limit of nodes, the judgements are the same on a busy machine.
-fn report(pgn: &Path, out: &Path) -> Result<Output> {
-    run("azimuth", &["report", &text(pgn), "--out", &text(out), "--nodes", "3000"])
-}
-
-fn games(folder: &Path, games: &str) -> Result<(PathBuf, PathBuf)> {
-    let (pgn, page) = (folder.join("games.pgn"), folder.join("games.html"));
-    std::fs::write(&pgn, games)?;
-    Ok((pgn, page))
+/// Writes a report on `games` to `@games.html`. With a limit of nodes, the judgements are the same on
+/// a busy machine.
+fn report(folder: &Folder, games: &str) -> Result<Output> {
+    folder.write("games.pgn", games)?;
+    folder.run("azimuth", "report @games.pgn --out @games.html --nodes 3000")
 }
 
 #[test]
 fn the_page_works_by_keyboard_and_runs_nobodys_script() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let (pgn, page) = games(folder.path(), GAMES)?;
-    let output = report(&pgn, &page)?;
+    let folder = Folder::new()?;
+    let output = report(&folder, GAMES)?;
     let said = String::from_utf8(output.stderr)?;
     ensure!(output.status.success(), "{said}");
     let lines: Vec<&str> = said.lines().collect();
     assert!(lines[0].starts_with("azimuth: game 3: half-move 1: move 'Ke3'"), "{said}");
     assert!(lines[1].starts_with("azimuth: game 5: the variant 'atomic'"), "{said}");
-    let html = std::fs::read_to_string(&page)?;
+    let html = folder.read("games.html")?;
     assert!(html.len() < 1_000_000, "{} bytes", html.len());
     let (_, policy) = html.split_once("Content-Security-Policy\" content=\"").context("policy")?;
     let (policy, _) = policy.split_once('"').context("its end")?;
     let policy = policy.replace("&#39;", "'");
     assert!(policy.starts_with("default-src 'none';"), "{policy}");
     assert!(policy.contains("script-src 'sha256-") && !policy.contains("http"), "{policy}");
-    let said = python("report_page.py", &[&text(&page), &text(folder.path())])?;
+    let page = text(&folder.at("games.html"));
+    let said = python("report_page.py", &[&page, &text(folder.path())])?;
     assert!(said.ends_with("the page is as it should be\n"), "{said}");
     Ok(())
 }
 
 #[test]
 fn an_explanation_is_a_page_too() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let page = text(&folder.path().join("why.html"));
+    let folder = Folder::new()?;
+    let page = text(&folder.at("why.html"));
     let fen = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
     // The beam verifies moves; the selective search does not.
     for (limit, verified) in [("--nodes=5000", "0"), ("--depth=4", "48")] {
@@ -92,10 +88,9 @@ fn an_explanation_is_a_page_too() -> Result<()> {
 
 /// The positions of a game, as the page of its report has them.
 fn judged_positions(game: &str) -> Result<Vec<Value>> {
-    let folder = tempfile::tempdir()?;
-    let (pgn, page) = games(folder.path(), game)?;
-    printed(report(&pgn, &page)?)?;
-    let html = std::fs::read_to_string(&page)?;
+    let folder = Folder::new()?;
+    printed(report(&folder, game)?)?;
+    let html = folder.read("games.html")?;
     let (_, data) = html.split_once("id=\"data\">").context("data")?;
     let (data, _) = data.split_once("</script>").context("its end")?;
     let data: Value = serde_json::from_str(data)?;
@@ -128,97 +123,92 @@ fn a_repetition_is_a_draw_and_a_move_after_it_no_mistake() -> Result<()> {
 }
 
 /// The command for a report with few nodes. It writes the same page each time.
-fn quick_report(arguments: &[&str]) -> Result<Command> {
+fn quick_report(folder: &Folder, arguments: &str) -> Result<Command> {
     let mut command = Command::new(binary("azimuth")?);
-    command.args(["report", "--nodes", "1", "--hash", "1"]).args(arguments);
+    command.args(folder.words(&format!("report --nodes 1 --hash 1 {arguments}"))?);
     Ok(command)
 }
 
 #[test]
 fn games_come_from_compressed_files_folders_and_pipes() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let at = |name: &str| folder.path().join(name);
+    let folder = Folder::new()?;
     let games = ["1. e4 e5 *\n\n", "1. d4 *\n\n1. Ke3 *\n\n1. c4 *\n\n"];
-    std::fs::create_dir(at("season"))?;
-    std::fs::write(at("season/1.pgn"), games[0])?;
-    std::fs::write(at("season/2.pgn.zst"), zstd::encode_all(games[1].as_bytes(), 3)?)?;
-    std::fs::write(at("season/notes.txt"), "no game")?;
-    std::fs::write(at("all.pgn"), games.concat())?;
+    std::fs::create_dir(folder.at("season"))?;
+    folder.write("season/1.pgn", games[0])?;
+    folder.write("season/2.pgn.zst", zstd::encode_all(games[1].as_bytes(), 3)?)?;
+    folder.write("season/notes.txt", "no game")?;
+    folder.write("all.pgn", games.concat())?;
 
-    let said = printed(quick_report(&[&text(&at("all.pgn"))])?.output()?)?;
-    assert_eq!(said, format!("3 of 4 games to '{}'\n", text(&at("all.html"))));
-    let page = std::fs::read_to_string(at("all.html"))?;
+    let said = printed(quick_report(&folder, "@all.pgn")?.output()?)?;
+    assert_eq!(said, format!("3 of 4 games to '{}'\n", text(&folder.at("all.html"))));
+    let page = folder.read("all.html")?;
 
-    let said = quick_report(&[&text(&at("season"))])?.output()?;
-    let fault = format!("azimuth: '{}': game 2: half-move 1: ", text(&at("season/2.pgn.zst")));
+    let said = quick_report(&folder, "@season")?.output()?;
+    let second = text(&folder.at("season").join("2.pgn.zst"));
+    let fault = format!("azimuth: '{second}': game 2: half-move 1: ");
     let errors = String::from_utf8(said.stderr)?;
     assert!(errors.starts_with(&fault) && errors.lines().count() == 1, "{errors}");
-    assert_eq!(std::fs::read_to_string(at("season.html"))?, page);
+    assert_eq!(folder.read("season.html")?, page);
 
-    assert!(quick_report(&[&text(&at("season/2.pgn.zst"))])?.status()?.success());
-    assert!(at("season/2.html").exists());
+    assert!(quick_report(&folder, "@season/2.pgn.zst")?.status()?.success());
+    assert!(folder.at("season/2.html").exists());
 
-    let piped = text(&at("piped.html"));
-    printed(run_with_input(&mut quick_report(&["-", "-o", &piped])?, &games.concat())?)?;
-    assert_eq!(std::fs::read_to_string(&piped)?, page);
-    assert!(!at("piped.html.journal").exists());
+    let mut piped = quick_report(&folder, "- -o @piped.html")?;
+    printed(run_with_input(&mut piped, &games.concat())?)?;
+    assert_eq!(folder.read("piped.html")?, page);
+    assert!(!folder.at("piped.html.journal").exists());
     Ok(())
 }
 
 #[test]
 fn input_from_a_pipe_that_is_no_pgn_gets_one_line() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let page = text(&folder.path().join("page.html"));
+    let folder = Folder::new()?;
     for (arguments, input, expected) in [
-        (&["-", "-o", &page][..], "one\n\ntwo 1. Ke3\n\nthree\n", "no game in it can be read"),
-        (&["-", "-o", &page], "", "there is no game in it"),
-        (&["-"], "1. e4 *\n", "choose one with --out"),
+        ("- -o @page.html", "one\n\ntwo 1. Ke3\n\nthree\n", "no game in it can be read"),
+        ("- -o @page.html", "", "there is no game in it"),
+        ("-", "1. e4 *\n", "choose one with --out"),
     ] {
-        let error = refused(run_with_input(&mut quick_report(arguments)?, input)?)?;
+        let error = refused(run_with_input(&mut quick_report(&folder, arguments)?, input)?)?;
         assert!(error.contains(expected), "{error}");
     }
-    assert_eq!(std::fs::read_dir(folder.path())?.count(), 0);
+    assert!(folder.names()?.is_empty());
     Ok(())
 }
 
 #[test]
 fn a_reader_that_has_had_enough_is_no_error() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let (pgn, page) = games(folder.path(), "1. e4 *\n")?;
-    let mut command = quick_report(&[&text(&pgn)])?;
+    let folder = Folder::new()?;
+    folder.write("games.pgn", "1. e4 *\n")?;
+    let mut command = quick_report(&folder, "@games.pgn")?;
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     drop(child.stdout.take());
     let output = child.wait_with_output()?;
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
-    assert!(page.exists());
+    assert!(folder.at("games.html").exists());
     Ok(())
 }
 
 #[test]
 fn a_report_that_was_killed_goes_on() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let (pgn, page) = games(folder.path(), &"1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 *\n\n".repeat(100))?;
-    let (pgn, journal) = (text(&pgn), folder.path().join("games.html.journal"));
-    let whole = text(&folder.path().join("whole.html"));
-    assert!(quick_report(&[&pgn, "-o", &whole])?.status()?.success());
+    let folder = Folder::new()?;
+    folder.write("games.pgn", "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 *\n\n".repeat(100))?;
+    assert!(quick_report(&folder, "@games.pgn -o @whole.html")?.status()?.success());
 
-    let mut child = quick_report(&[&pgn])?.spawn()?;
-    let began = Instant::now();
-    while std::fs::metadata(&journal).map_or(0, |file| file.len()) < 7_000 {
-        ensure!(began.elapsed() < Duration::from_secs(60), "no journal");
-        std::thread::sleep(Duration::from_millis(2));
-    }
+    let journal = folder.at("games.html.journal");
+    let mut child = quick_report(&folder, "@games.pgn")?.spawn()?;
+    let has_games = || std::fs::metadata(&journal).is_ok_and(|file| file.len() >= 7_000);
+    wait_until("no journal", has_games)?;
     child.kill()?;
     child.wait()?;
-    ensure!(!page.exists(), "it was not killed in time");
+    ensure!(!folder.at("games.html").exists(), "it was not killed in time");
     // As if the process had been killed in the middle of a line.
     OpenOptions::new().append(true).open(&journal)?.write_all(b"{\"digest\":\"")?;
-    let refused = quick_report(&[&pgn, "--threads", "2"])?.output()?;
+    let refused = quick_report(&folder, "@games.pgn --threads 2")?.output()?;
     assert!(String::from_utf8(refused.stderr)?.contains("remove it to start anew"));
 
-    let said = String::from_utf8(quick_report(&[&pgn])?.output()?.stderr)?;
+    let said = String::from_utf8(quick_report(&folder, "@games.pgn")?.output()?.stderr)?;
     assert!(said.contains("games are analysed already; going on with game "), "{said}");
-    assert_eq!(std::fs::read_to_string(&page)?, std::fs::read_to_string(&whole)?);
+    assert_eq!(folder.read("games.html")?, folder.read("whole.html")?);
     assert!(!journal.exists());
     Ok(())
 }
@@ -226,17 +216,17 @@ fn a_report_that_was_killed_goes_on() -> Result<()> {
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_does_not_grow_with_the_number_of_games() -> Result<()> {
-    let folder = tempfile::tempdir()?;
+    let folder = Folder::new()?;
     let mut most = Vec::new();
     for count in [200, 1_000] {
-        let (pgn, _) = games(folder.path(), &"1. e4 e5 2. Nf3 Nc6 *\n\n".repeat(count))?;
-        let mut child = quick_report(&[&text(&pgn)])?.spawn()?;
+        folder.write("games.pgn", "1. e4 e5 2. Nf3 Nc6 *\n\n".repeat(count))?;
+        let mut child = quick_report(&folder, "@games.pgn")?.spawn()?;
         let mut sizes: Vec<u64> = Vec::new();
         while child.try_wait()?.is_none() {
             // A process that has just ended has no memory.
             let memory = azimuth_tests::memory_and_handles(child.id()).map(|(memory, _)| memory);
             sizes.extend(memory.ok());
-            std::thread::sleep(Duration::from_millis(5));
+            std::thread::sleep(std::time::Duration::from_millis(5));
         }
         // Memory peaks at the start, while the weights are loaded, so only the last quarter counts.
         most.push(sizes[sizes.len() * 3 / 4..].iter().max().copied().context("no sizes")?);
@@ -248,32 +238,30 @@ fn memory_does_not_grow_with_the_number_of_games() -> Result<()> {
 
 #[test]
 fn the_moves_before_a_fault_are_analysed() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let (pgn, page) = games(folder.path(), "1. e4 e5 2. a2-a3 xyz 3. Nf3 *\n")?;
-    let output = report(&pgn, &page)?;
+    let folder = Folder::new()?;
+    let output = report(&folder, "1. e4 e5 2. a2-a3 xyz 3. Nf3 *\n")?;
     let said = String::from_utf8(output.stderr)?;
     assert!(output.status.success(), "{said}");
     let fault = "game 1: half-move 4: 'xyz' is no move; only the moves before it are analysed";
     assert!(said.contains(fault), "{said}");
-    let page = std::fs::read_to_string(&page)?;
+    let page = folder.read("games.html")?;
     assert!(page.contains("\"parent\":2,\"uci\":\"a2a3\"}]"), "a3 is not the last move");
     Ok(())
 }
 
 #[test]
 fn a_file_without_games_is_refused_in_one_line_and_the_page_stays() -> Result<()> {
-    let folder = tempfile::tempdir()?;
+    let folder = Folder::new()?;
+    folder.write("games.html", "before")?;
     for (text, expected) in [
         ("", "there is no game in it"),
         ("1. Ke3 *\n", "no game in it can be read"),
         ("\u{1}\u{2}PK", "no game in it can be read"),
         ("a text\n\n[of] several\n\nparagraphs 1. e4 Ke3\n", "no game in it can be read; game 1: "),
     ] {
-        let (pgn, page) = games(folder.path(), text)?;
-        std::fs::write(&page, "before")?;
-        let error = refused(report(&pgn, &page)?)?;
+        let error = refused(report(&folder, text)?)?;
         assert!(error.contains(expected), "{text:?}: {error}");
-        assert_eq!(std::fs::read_to_string(&page)?, "before");
+        assert_eq!(folder.read("games.html")?, "before");
     }
     Ok(())
 }

@@ -5,11 +5,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::thread::sleep;
-use std::time::Duration;
 
 use anyhow::{Context, Result};
-use azimuth_tests::{GAMES, binary, printed, root, run, text};
+use azimuth_tests::{Folder, RIVALS, binary, printed, root, run, text, wait_until};
 use candle_core::safetensors::BufferedSafetensors;
 
 /// A rival that learns, with sizes that train in seconds.
@@ -74,35 +72,29 @@ const LEARNERS: [Learner; 8] = [
     },
 ];
 
-const RIVALS: [&str; 8] =
-    ["deepchess", "heuristic", "qlearning", "diffusion", "policy", "twohead", "value", "nnue"];
-
-/// The arguments of a training run.
-fn train(rival: &str, options: &[&str], out: &Path) -> Vec<String> {
-    let out = text(out);
-    let arguments = ["train", rival, "--preset", "small", "--data", GAMES, "--out", &out];
-    let options = options.iter().flat_map(|options| options.split_whitespace());
-    arguments.into_iter().chain(options).map(str::to_owned).collect()
+/// The command of a training run, which writes `@NAME.safetensors`.
+fn train(rival: &str, name: &str, options: &str) -> String {
+    format!("train {rival} --preset small --data GAMES --out @{name}.safetensors {options}")
 }
 
 /// Runs the program; fails if it does.
-fn rivals(arguments: &[String]) -> Result<()> {
-    printed(run("azimuth-rivals", arguments)?).map(drop)
+fn rivals(folder: &Folder, line: &str) -> Result<()> {
+    printed(folder.run("azimuth-rivals", line)?).map(drop)
 }
 
 /// Held-out metrics of a run, in order.
-fn log(weights: &Path) -> Result<Vec<serde_json::Value>> {
-    let text = fs::read_to_string(weights.with_extension("jsonl"))?;
+fn log(folder: &Folder, name: &str) -> Result<Vec<serde_json::Value>> {
+    let text = folder.read(&format!("{name}.jsonl"))?;
     Ok(text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
 }
 
 #[test]
 fn every_trainer_lowers_its_loss_and_its_weights_play() -> Result<()> {
-    let folder = tempfile::tempdir()?;
+    let folder = Folder::new()?;
     for (place, Learner { rival, sizes, run: options, first_tenth }) in (1..).zip(LEARNERS) {
-        let weights = folder.path().join(format!("{place}.safetensors"));
-        rivals(&train(rival, &[sizes, options], &weights)).context(rival)?;
-        let log = log(&weights)?;
+        let name = place.to_string();
+        rivals(&folder, &train(rival, &name, &format!("{sizes} {options}"))).context(rival)?;
+        let log = log(&folder, &name)?;
         for line in &log {
             let metrics = line.as_object().context("an object")?;
             let numbers = metrics.iter().filter(|(name, _)| *name != "training_loss");
@@ -117,8 +109,9 @@ fn every_trainer_lowers_its_loss_and_its_weights_play() -> Result<()> {
         let (before, after) = (loss(first_tenth)?, loss(10)?);
         assert!(after < 0.95 * before, "{rival}: {before} {after}");
         // The weights that ship play full games below; here the first moves end in a draw.
+        let weights = text(&folder.at(&format!("{name}.safetensors")));
         let draw = ["--draw", "moves=1,score=32000,from=1"];
-        plays(rival, &format!("--weights {}", weights.display()), &draw).context(rival)?;
+        plays(rival, &format!("--weights {weights}"), &draw).context(rival)?;
     }
     Ok(())
 }
@@ -131,19 +124,21 @@ fn tensors(path: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
 
 #[test]
 fn a_stopped_run_continues_to_the_same_weights() -> Result<()> {
-    let folder = tempfile::tempdir()?;
+    let folder = Folder::new()?;
     for (place, Learner { rival, sizes, .. }) in (1..).zip(LEARNERS) {
-        let [straight, stopped] =
-            ["straight", "stopped"].map(|name| folder.path().join(format!("{place}-{name}.w")));
+        let [straight, stopped] = ["straight", "stopped"].map(|name| format!("{place}-{name}"));
         // The two-headed network plays its first games against itself in the last steps of the run.
-        let learn = |out: &Path, stop_after: &str| {
-            rivals(&train(rival, &[sizes, "--steps 20", stop_after], out)).context(rival)
+        let learn = |name: &str, more: &str| {
+            let options = format!("{sizes} --steps 20 {more}");
+            rivals(&folder, &train(rival, name, &options)).context(rival)
         };
+        let weights = |name: &str| folder.at(&format!("{name}.safetensors"));
         learn(&straight, "")?;
         learn(&stopped, "--stop-after 7")?;
-        assert!(!stopped.exists(), "{rival}: a stopped run writes no weights");
+        assert!(!weights(&stopped).exists(), "{rival}: a stopped run writes no weights");
         learn(&stopped, "")?;
-        assert!(tensors(&straight)? == tensors(&stopped)?, "{rival}: other weights");
+        let [straight, stopped] = [straight, stopped].map(|name| tensors(&weights(&name)));
+        assert!(straight? == stopped?, "{rival}: other weights");
     }
     Ok(())
 }
@@ -164,18 +159,17 @@ fn a_rival_remembers_positions() -> Result<()> {
 /// Plays two games against a player of random moves, over UCI; `more` are further arguments of the
 /// match. An illegal move or a crash would end it with an error.
 fn plays(rival: &str, options: &str, more: &[&str]) -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let [book, games] = ["book.epd", "games.pgn"].map(|name| folder.path().join(name));
-    fs::write(&book, "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2\n")?;
+    let folder = Folder::new()?;
+    folder.write("book.epd", "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2\n")?;
     let player = format!(
         "cmd={} name=rival movetime=10 margin=5000 args='play {rival} {options}'",
         binary("azimuth-rivals")?.display()
     );
     let players = ["--player", &player, "--against", "width=64 depth=1 noise=100 name=random"];
-    let files = ["--book", &text(&book), "--pgn", &text(&games)];
+    let files = ["--book", &text(&folder.at("book.epd")), "--pgn", &text(&folder.at("games.pgn"))];
     let arguments = [&["elo", "--games", "2"], &players[..], &files, more].concat();
     printed(run("azimuth-bench", &arguments)?)?;
-    let played = fs::read_to_string(&games)?;
+    let played = folder.read("games.pgn")?;
     assert_eq!(played.matches("[Event ").count(), 2);
     for bad in ["illegal", "forfeit", "abandoned", "crash"] {
         assert!(!played.to_lowercase().contains(bad), "{rival}: {played}");
@@ -185,32 +179,31 @@ fn plays(rival: &str, options: &str, more: &[&str]) -> Result<()> {
 
 #[test]
 fn a_killed_run_goes_on() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let weights = folder.path().join("value.safetensors");
+    let folder = Folder::new()?;
     let sizes = "--size blocks=1 --size channels=8 --size last_channels=8 --steps 300";
-    let often = "--checkpoint-every 1";
-    let arguments = train("value", &[sizes, "--batch 64", often], &weights);
-    let mut child =
-        Command::new(binary("azimuth-rivals")?).args(&arguments).stderr(Stdio::null()).spawn()?;
-    let checkpoint = weights.with_extension("checkpoint");
-    for _ in 0..600 {
-        if checkpoint.exists() {
-            break;
-        }
-        sleep(Duration::from_millis(50));
-    }
+    let run = |batch: u32| {
+        train("value", "value", &format!("{sizes} --batch {batch} --checkpoint-every 1"))
+    };
+    let [weights, checkpoint] =
+        ["value.safetensors", "value.checkpoint"].map(|name| folder.at(name));
+    let mut child = Command::new(binary("azimuth-rivals")?)
+        .args(folder.words(&run(64))?)
+        .stderr(Stdio::null())
+        .spawn()?;
+    let written = wait_until("no checkpoint appears", || checkpoint.exists());
     child.kill()?;
     child.wait()?;
-    assert!(checkpoint.exists() && !weights.exists());
+    written?;
+    assert!(!weights.exists());
 
-    let others = train("value", &[sizes, "--batch 32", often], &weights);
-    let refused = rivals(&others).expect_err("another run's checkpoint").to_string();
+    let refused = rivals(&folder, &run(32)).expect_err("another run's checkpoint").to_string();
     assert!(refused.contains("other options: --batch 64 (now 32)"), "{refused}");
-    let output = run("azimuth-rivals", &arguments)?;
+    let output = folder.run("azimuth-rivals", &run(64))?;
     let said = String::from_utf8(output.stderr)?;
     assert!(output.status.success() && said.contains("continuing at step"), "{said}");
     assert!(weights.exists() && !checkpoint.exists());
-    let steps: Vec<u64> = log(&weights)?.iter().filter_map(|line| line["step"].as_u64()).collect();
+    let log = log(&folder, "value")?;
+    let steps: Vec<u64> = log.iter().filter_map(|line| line["step"].as_u64()).collect();
     assert!(
         steps.is_sorted() && steps.first() == Some(&0) && steps.last() == Some(&300),
         "{steps:?}"
@@ -220,10 +213,11 @@ fn a_killed_run_goes_on() -> Result<()> {
 
 #[test]
 fn tau_is_measured_on_each_file_with_an_interval() -> Result<()> {
-    let positions = |name: &str| text(&root().join("rivals/positions").join(name));
-    let files = ["depth-10.pgn.zst", "human-depth-10.pgn.zst"].map(positions);
-    let arguments = ["tau", "azimuth", "--json", "--data", &files[0], &files[1]];
-    let said = printed(run("azimuth-rivals", &arguments)?)?;
+    let games =
+        "ROOT/rivals/positions/depth-10.pgn.zst ROOT/rivals/positions/human-depth-10.pgn.zst";
+    let output =
+        Folder::new()?.run("azimuth-rivals", &format!("tau azimuth --json --data {games}"))?;
+    let said = printed(output)?;
     let json: serde_json::Value = serde_json::from_str(said.lines().last().unwrap_or_default())?;
     assert_eq!(json["rival"], "azimuth-beam");
     for (index, (data, expected)) in
@@ -240,47 +234,35 @@ fn tau_is_measured_on_each_file_with_an_interval() -> Result<()> {
 
 #[test]
 fn what_is_wrong_is_one_clear_line_and_overwrites_nothing() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let file = |name: &str| folder.path().join(name);
-    let shipped =
-        |rival: &str| root().join("rivals/weights").join(rival).with_extension("safetensors");
-    let truncated = file("cut.safetensors");
-    fs::write(&truncated, &fs::read(shipped("policy"))?[..1000])?;
-    let unlabelled = file("unlabelled.pgn");
-    fs::write(&unlabelled, "1. e4 e5 *\n")?;
-    let kept = file("kept.safetensors");
-    fs::write(&kept, "kept")?;
-    let [truncated, unlabelled, kept_text, of_value] =
-        [&truncated, &unlabelled, &kept, &shipped("value")].map(|path| text(path));
-    let train = ["train", "value", "--preset", "small", "--out", &kept_text, "--data"];
-    for (command, more, part) in [
+    let folder = Folder::new()?;
+    let shipped = fs::read(root().join("rivals/weights/policy.safetensors"))?;
+    folder.write("cut.safetensors", &shipped[..1000])?;
+    folder.write("unlabelled.pgn", "1. e4 e5 *\n")?;
+    folder.write("kept.safetensors", "kept")?;
+    let of_value = "ROOT/rivals/weights/value.safetensors";
+    let train = "train value --preset small --out @kept.safetensors --data";
+    for (command, part) in [
+        (format!("play policy --weights {of_value}"), "of the rival 'value', expected 'policy'"),
+        ("play policy --weights @cut.safetensors".into(), "not a complete safetensors file"),
+        (format!("play heuristic --weights {of_value}"), "has no weights"),
+        ("play policy --remember 9".into(), "only heuristic, value and nnue remember positions"),
+        ("tau policy --data GAMES".into(), "labels of moves alone are not enough"),
+        (format!("{train} none.pgn"), "none.pgn"),
+        (format!("{train} @unlabelled.pgn"), "too few games with labelled moves"),
         (
-            &["play", "policy", "--weights"][..],
-            &[of_value.as_str()][..],
-            "of the rival 'value', expected 'policy'",
+            format!("{train} GAMES --size width=3"),
+            "unknown field `width`, expected one of `blocks`",
         ),
-        (&["play", "policy", "--weights"], &[&truncated], "not a complete safetensors file"),
-        (&["play", "heuristic", "--weights"], &[&of_value], "has no weights"),
-        (
-            &["play", "policy"],
-            &["--remember", "9"],
-            "only heuristic, value and nnue remember positions",
-        ),
-        (&["tau", "policy", "--data"], &[GAMES], "labels of moves alone are not enough"),
-        (&train, &["none.pgn"], "none.pgn"),
-        (&train, &[&unlabelled], "too few games with labelled moves"),
-        (&train, &[GAMES, "--size", "width=3"], "unknown field `width`, expected one of `blocks`"),
     ] {
-        let arguments = [command, more].concat();
-        let output = run("azimuth-rivals", &arguments)?;
+        let output = folder.run("azimuth-rivals", &command)?;
         let errors = String::from_utf8(output.stderr)?;
         let last = errors.lines().last().unwrap_or_default();
-        assert!(!output.status.success() && last.contains(part), "{arguments:?}: {errors}");
+        assert!(!output.status.success() && last.contains(part), "{command}: {errors}");
         assert!(last.starts_with("azimuth-rivals: "), "{errors}");
     }
     let unknown = run("azimuth-rivals", &["play", "shogi"])?;
     let errors = String::from_utf8(unknown.stderr)?;
     assert!(!unknown.status.success() && errors.contains("possible values: deepchess"), "{errors}");
-    assert_eq!(fs::read_to_string(&kept)?, "kept");
+    assert_eq!(folder.read("kept.safetensors")?, "kept");
     Ok(())
 }

@@ -166,32 +166,23 @@ fn found(game: &Value) -> Found {
 fn a_page_that_sends_garbage_gets_errors_and_hurts_nobody() -> Result<()> {
     let server = Server::start(&["--searches", "1"])?;
     let mut good = server.connect()?;
+    let run = |fen: &str, moves: &[&str], task: Value| {
+        json!({"type": "run", "id": 1, "fen": fen, "moves": moves, "task": task}).to_string()
+    };
+    let beam = json!({"name": "beam"});
+    let play = json!({"name": "play", "elo": 1, "seed": 1, "time": {"milliseconds": 1}});
+    let analyse = |name: &str| json!({"name": "analyse", "lines": 1, name: 0});
     for (message, expected) in [
         ("", "cannot be read"),
         ("{}", "cannot be read"),
         ("{\"type\":\"run\"}", "cannot be read"),
         ("{\"type\":\"stop\",\"more\":1}", "cannot be read"),
-        (r#"{"type":"run","id":1,"fen":"x","moves":[],"task":{"name":"beam"}}"#, "FEN"),
-        (
-            r#"{"type":"run","id":1,"fen":"startpos","moves":[],"task":{"name":"analyse","lines":1,"threads":0}}"#,
-            "cannot be read",
-        ),
-        (
-            r#"{"type":"run","id":1,"fen":"startpos","moves":[],"task":{"name":"analyse","lines":1,"hash":0}}"#,
-            "cannot be read",
-        ),
-        (
-            r#"{"type":"run","id":1,"fen":"startpos","moves":["e5"],"task":{"name":"beam"}}"#,
-            "half-move 1",
-        ),
-        (
-            r#"{"type":"run","id":1,"fen":"7k/5Q2/6K1/8/8/8/8/8 b - - 0 1","moves":[],"task":{"name":"beam"}}"#,
-            "over",
-        ),
-        (
-            r#"{"type":"run","id":1,"fen":"startpos","moves":[],"task":{"name":"play","elo":1,"seed":1,"time":{"milliseconds":1}}}"#,
-            "rating 1",
-        ),
+        (&run("x", &[], beam.clone()), "FEN"),
+        (&run("startpos", &[], analyse("threads")), "cannot be read"),
+        (&run("startpos", &[], analyse("hash")), "cannot be read"),
+        (&run("startpos", &["e5"], beam.clone()), "half-move 1"),
+        (&run("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", &[], beam), "over"),
+        (&run("startpos", &[], play), "rating 1"),
     ] {
         good.socket.send(Message::text(message))?;
         let event = good.next("error")?;
@@ -576,11 +567,8 @@ fn a_second_engine_that_misbehaves_hurts_nobody() -> Result<()> {
     page.next("info")?;
     page.run(3, &second_analysis())?;
     while page.next("begun")?["id"] != 3 {}
-    // The task starts the engine again.
-    let began = Instant::now();
-    while !is_alive()? && began.elapsed() < PATIENCE {
-        sleep(Duration::from_millis(20));
-    }
+    let is_started = || is_alive().is_ok_and(|alive| alive);
+    azimuth_tests::wait_until("the task does not start the engine again", is_started)?;
     let (status, time) = server.interrupt()?;
     assert!(status.success() && time < Duration::from_secs(5), "{status} {time:?}");
     assert!(!is_alive()?);
@@ -635,19 +623,30 @@ fn scenario_at(page: &str, name: &str) -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn a_game_is_played_to_mate() -> Result<()> {
-    scenario("play")
+macro_rules! scenarios {
+    ($($test:ident => $name:literal;)*) => {$(
+        #[test]
+        fn $test() -> Result<()> {
+            scenario($name)
+        }
+    )*};
 }
 
-#[test]
-fn a_game_on_a_clock_has_everything_at_the_board() -> Result<()> {
-    scenario("clocks")
-}
-
-#[test]
-fn an_analysis_follows_the_position() -> Result<()> {
-    scenario("analyse")
+scenarios! {
+    a_game_is_played_to_mate => "play";
+    a_game_on_a_clock_has_everything_at_the_board => "clocks";
+    an_analysis_follows_the_position => "analyse";
+    a_game_with_variations_is_read_and_its_script_stays_text => "variations";
+    files_of_every_kind_are_read => "files";
+    every_tab_keeps_its_game => "tabs";
+    a_position_is_set_up_and_looked_up => "editor";
+    moves_are_explained => "why";
+    the_space_shows_the_game => "space";
+    the_page_is_in_german_for_those_who_want_it => "language";
+    a_report_is_read_by_keys => "report";
+    a_lost_connection_is_found_again => "connection";
+    an_address_leads_to_a_position => "links";
+    every_tab_is_accessible_in_every_size_and_theme => "everywhere";
 }
 
 #[test]
@@ -657,63 +656,8 @@ fn the_page_shows_a_second_engine() -> Result<()> {
 }
 
 #[test]
-fn a_game_with_variations_is_read_and_its_script_stays_text() -> Result<()> {
-    scenario("variations")
-}
-
-#[test]
-fn files_of_every_kind_are_read() -> Result<()> {
-    scenario("files")
-}
-
-#[test]
-fn every_tab_keeps_its_game() -> Result<()> {
-    scenario("tabs")
-}
-
-#[test]
-fn a_position_is_set_up_and_looked_up() -> Result<()> {
-    scenario("editor")
-}
-
-#[test]
-fn moves_are_explained() -> Result<()> {
-    scenario("why")
-}
-
-#[test]
-fn the_space_shows_the_game() -> Result<()> {
-    scenario("space")
-}
-
-#[test]
-fn the_page_is_in_german_for_those_who_want_it() -> Result<()> {
-    scenario("language")
-}
-
-#[test]
-fn a_report_is_read_by_keys() -> Result<()> {
-    scenario("report")
-}
-
-#[test]
-fn a_lost_connection_is_found_again() -> Result<()> {
-    scenario("connection")
-}
-
-#[test]
 fn a_page_says_that_the_server_was_started_again() -> Result<()> {
     scenario_at(&text(&binary("azimuth")?), "restart")
-}
-
-#[test]
-fn an_address_leads_to_a_position() -> Result<()> {
-    scenario("links")
-}
-
-#[test]
-fn every_tab_is_accessible_in_every_size_and_theme() -> Result<()> {
-    scenario("everywhere")
 }
 
 #[test]

@@ -14,7 +14,7 @@ use azimuth_chess::bench_positions::BENCH_POSITIONS;
 use azimuth_chess::position::Position;
 use azimuth_tests::kills::{Counts, Run};
 use azimuth_tests::server::{Server, analysis};
-use azimuth_tests::{Session, memory_and_handles};
+use azimuth_tests::{Folder, Session, memory_and_handles, word_after};
 use serde_json::json;
 
 /// Default duration in seconds.
@@ -87,8 +87,8 @@ impl Watch {
 fn games(time: Time) -> Result<String> {
     let mut engines = [Session::start()?, Session::start()?];
     for (engine, planner) in engines.iter_mut().zip(["selective", "beam"]) {
-        engine.send(&format!("setoption name Planner value {planner}"))?;
-        engine.send("setoption name Hash value 1")?;
+        engine.set("Planner", planner)?;
+        engine.set("Hash", 1)?;
         engine.ask("isready", "readyok")?;
     }
     let [first, second] = &engines;
@@ -104,9 +104,9 @@ fn games(time: Time) -> Result<String> {
                 break;
             }
             let engine = &mut engines[(games + ply) % 2];
-            engine.send(&format!("position {line}"))?;
-            let answer = engine.answer("go movetime 20", "bestmove ")?;
-            let best = answer.split(' ').nth(1).context("no move")?;
+            let said = engine.search(&line, "go movetime 20")?;
+            let answer = said.last().context("no answer")?;
+            let best = word_after(answer, "bestmove").context("no move")?;
             let mv = position.parse_move(best).with_context(|| format!("{line}: {answer}"))?;
             position.play(mv);
             line = format!("{line} {best}");
@@ -175,9 +175,8 @@ fn programs_run_side_by_side_without_growing() -> Result<()> {
     let seconds = std::env::var("AZIMUTH_SOAK").map_or(Ok(SECONDS), |number| number.parse())?;
     let (now, duration) = (Instant::now(), Duration::from_secs(seconds));
     let time = Time { start: now, end: now + duration };
-    let inputs = tempfile::tempdir()?;
-    let (data, label) = (Run::data(inputs.path())?, Run::label(inputs.path())?);
-    let train = Run::train();
+    let inputs = Folder::new()?;
+    let (data, label, train) = (Run::data(&inputs)?, Run::label(&inputs)?, Run::train(&inputs)?);
     std::thread::scope(|scope| {
         let jobs = [
             ("games", scope.spawn(|| games(time))),

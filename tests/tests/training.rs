@@ -4,115 +4,101 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use azimuth_chess::position::STARTPOS;
 use azimuth_client::{Engine, PATIENCE};
 use azimuth_network::axis::Direction;
 use azimuth_network::weights::Weights;
 use azimuth_tests::kills::Run;
-use azimuth_tests::{GAMES, root, stockfish, text, trainer};
+use azimuth_tests::{Folder, GAMES, root, stockfish, text, trainer_refused};
 use serde_json::Value;
 
-/// Half of the usual parameters, for tests that do not depend on them.
-const SMALL: [&str; 2] = ["--accumulator", "128"];
-
-fn train(folder: &Path, name: &str, more: &[&str]) -> Result<PathBuf> {
-    train_on(GAMES, folder, name, more)
+/// Trains with these options, and returns the path of the weights.
+fn train(folder: &Folder, name: &str, options: &str) -> Result<PathBuf> {
+    folder.trainer(&format!("train --data GAMES --out @{name} {options}"))?;
+    Ok(folder.at(name))
 }
 
-fn train_on(data: &str, folder: &Path, name: &str, more: &[&str]) -> Result<PathBuf> {
-    let weights = folder.join(name);
-    trainer(&[&["train", "--data", data, "--out", &text(&weights)], more].concat())?;
-    Ok(weights)
-}
-
-/// The positions of the games in a CSV file, in which each is a separate family.
-fn without_siblings(folder: &Path) -> Result<String> {
-    let [dataset, csv] = ["games.azd", "positions.csv"].map(|name| text(&folder.join(name)));
-    trainer(&["data", GAMES, "--out", &dataset])?;
-    trainer(&["data", &dataset, "--out", &csv])?;
-    Ok(csv)
-}
-
-fn export(checkpoint: &Path, out: &Path, stored: &str) -> Result<()> {
-    let files = ["export", "--checkpoint", &text(checkpoint), "--out", &text(out)];
-    let options = ["--stored", stored, "--data", GAMES, "--sample", "100"];
-    trainer(&[&files[..], &options].concat()).map(drop)
+/// Writes the positions of the games to `positions.csv`, in which each is a separate family.
+fn write_without_siblings(folder: &Folder) -> Result<()> {
+    folder.trainer("data GAMES --out @games.azd")?;
+    folder.trainer("data @games.azd --out @positions.csv").map(drop)
 }
 
 /// The metrics that `eval` prints.
-fn evaluated(options: &[&str]) -> Result<Value> {
-    let printed = trainer(&[&["eval", "--json"], options].concat())?;
+fn evaluated(folder: &Folder, options: &str) -> Result<Value> {
+    let printed = folder.trainer(&format!("eval --json {options}"))?;
     Ok(serde_json::from_str(printed.lines().last().unwrap_or_default())?)
 }
 
 #[test]
 fn a_stopped_run_continues_to_the_same_weights() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let kept = [&SMALL[..], &["--patience", "3", "--validate-every", "5"]].concat();
-    for (encoder, steps, stop, anchors, own) in [
-        ("sparse", "30", "13", "64", &SMALL[..]),
-        ("sparse", "40", "18", "64", &kept[..]),
-        ("mini", "4", "2", "8", &[]),
+    for (options, stop) in [
+        ("--encoder sparse --accumulator 128 --steps 30 --anchors 64", 13),
+        (
+            "--encoder sparse --accumulator 128 --steps 40 --anchors 64 --patience 3 \
+             --validate-every 5",
+            18,
+        ),
+        ("--encoder mini --steps 4 --anchors 8", 2),
     ] {
-        let run = |name: &str, more: &[&str]| {
-            let options =
-                ["--encoder", encoder, "--steps", steps, "--anchors", anchors, "--sample", "200"];
-            train(folder.path(), name, &[&options, own, more].concat())
+        let folder = Folder::new()?;
+        let run = |name: &str, more: &str| {
+            train(&folder, name, &format!("{options} --sample 200 {more}"))
         };
-        let straight = run("straight.safetensors", &[])?;
-        let stopped = run("stopped.safetensors", &["--stop-after", stop])?;
+        let straight = run("straight.safetensors", "")?;
+        let stopped = run("stopped.safetensors", &format!("--stop-after {stop}"))?;
         assert!(!stopped.exists(), "a stopped run writes no weights");
-        let checkpoint = stopped.with_extension("checkpoint");
-        let sizes = ["f32", "f16", "bf16"].map(|stored| {
-            let out = folder.path().join(stored);
-            export(&checkpoint, &out, stored)?;
+        let size = |stored: &str| -> Result<f64> {
+            let export = "export --checkpoint @stopped.checkpoint --data GAMES --sample 100";
+            folder.trainer(&format!("{export} --stored {stored} --out @{stored}"))?;
+            let out = folder.at(stored);
             Weights::read(&out)?;
-            Ok(std::fs::metadata(out)?.len())
-        });
-        let [whole, half, coarse]: [Result<u64>; 3] = sizes;
-        let whole = whole? as f64;
-        assert!([half?, coarse?].iter().all(|&size| (0.5..0.53).contains(&(size as f64 / whole))));
-        run("stopped.safetensors", &[])?;
-        assert!(std::fs::read(&straight)? == std::fs::read(&stopped)?, "{encoder}");
-        std::fs::remove_dir_all(folder.path())?;
-        std::fs::create_dir(folder.path())?;
+            Ok(std::fs::metadata(out)?.len() as f64)
+        };
+        let whole = size("f32")?;
+        for stored in ["f16", "bf16"] {
+            assert!((0.5..0.53).contains(&(size(stored)? / whole)), "{options}: {stored}");
+        }
+        run("stopped.safetensors", "")?;
+        assert!(std::fs::read(&straight)? == std::fs::read(&stopped)?, "{options}");
     }
     Ok(())
 }
 
 #[test]
 fn killed_training_continues_to_the_same_weights() -> Result<()> {
-    Run::train().kill_and_continue()
+    Run::train(&Folder::new()?)?.kill_and_continue()
 }
 
 #[test]
 fn a_run_goes_on_where_its_checkpoint_is_taken() -> Result<()> {
-    let [straight, here, there] = [(); 3].map(|()| tempfile::tempdir());
-    let (straight, here, there) = (straight?, here?, there?);
-    let run = |folder: &Path, more: &[&str]| -> Result<PathBuf> {
-        let games = folder.join("games.pgn.zst");
-        std::fs::copy(GAMES, &games)?;
-        let options = ["--encoder", "mini", "--steps", "3", "--anchors", "8", "--sample", "100"];
-        train_on(&text(&games), folder, "run.safetensors", &[&options, more].concat())
+    let [straight, here, there] = [Folder::new()?, Folder::new()?, Folder::new()?];
+    let run = |folder: &Folder, more: &str| -> Result<()> {
+        std::fs::copy(GAMES, folder.at("games.pgn.zst"))?;
+        let options = "--encoder mini --steps 3 --anchors 8 --sample 100 --out @run.safetensors";
+        folder.trainer(&format!("train --data @games.pgn.zst {options} {more}")).map(drop)
     };
     // The run stops by time, so its number of steps is arbitrary.
-    run(here.path(), &["--stop-after", "100ms"])?;
-    std::fs::rename(here.path().join("run.checkpoint"), there.path().join("run.checkpoint"))?;
-    let moved = run(there.path(), &[])?;
-    assert!(std::fs::read(run(straight.path(), &[])?)? == std::fs::read(moved)?);
+    run(&here, "--stop-after 100ms")?;
+    std::fs::rename(here.at("run.checkpoint"), there.at("run.checkpoint"))?;
+    run(&there, "")?;
+    run(&straight, "")?;
+    let [straight, moved] =
+        [&straight, &there].map(|folder| std::fs::read(folder.at("run.safetensors")));
+    assert!(straight? == moved?);
     Ok(())
 }
 
 #[test]
 fn a_run_begins_where_another_ended() -> Result<()> {
-    let folder = tempfile::tempdir()?;
+    let folder = Folder::new()?;
     for encoder in ["sparse", "mini"] {
-        let sizes = ["--encoder", encoder, "--anchors", "8", "--sample", "100"];
-        let run = |name: &str, more: &[&str]| train(folder.path(), name, &[&sizes, more].concat());
-        let first = run(&format!("{encoder}-first.safetensors"), &["--steps", "3"])?;
-        let from = text(&first);
+        let sizes = format!("--encoder {encoder} --anchors 8 --sample 100");
+        let origin = format!("{encoder}-first.safetensors");
+        let first = train(&folder, &origin, &format!("{sizes} --steps 3"))?;
         // At this rate the parameters hardly change.
-        let still = ["--from", &from, "--steps", "1", "--learning-rate", "1e-30", "--seed", "2"];
-        let second = run(&format!("{encoder}-second.safetensors"), &still)?;
+        let still = format!("{sizes} --from @{origin} --steps 1 --learning-rate 1e-30 --seed 2");
+        let second = train(&folder, &format!("{encoder}-second.safetensors"), &still)?;
         let (first, second) = (Weights::read(&first)?, Weights::read(&second)?);
         for (name, _) in first.parameters.iter() {
             let [first, second] = [&first, &second].map(|weights| weights.parameters.values(name));
@@ -121,32 +107,29 @@ fn a_run_begins_where_another_ended() -> Result<()> {
             assert!(first.iter().zip(&second).all(is_same), "{encoder}: {name}");
             assert_eq!(first.len(), second.len());
         }
-        let origin = &second.metadata.training["config"]["from"];
-        assert_eq!(origin["name"], format!("{encoder}-first.safetensors"));
-        let other = ["--from", &from, "--encoder", "small", "--steps", "1"];
-        let error = train(folder.path(), "other.safetensors", &other).expect_err("another encoder");
-        assert!(error.to_string().contains("its encoder is"), "{error}");
+        assert_eq!(second.metadata.training["config"]["from"]["name"], origin.as_str());
+        let other = format!("--from @{origin} --encoder small --steps 1 --out @other.safetensors");
+        let error = folder.trainer_error(&format!("train --data GAMES {other}"))?;
+        assert!(error.contains("its encoder is"), "{error}");
     }
     Ok(())
 }
 
 #[test]
 fn a_space_is_read_along_each_of_its_directions() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let shipped = root().join("weights/beam.safetensors");
-    let before = Weights::read(&shipped)?;
+    let folder = Folder::new()?;
+    let before = Weights::read(&root().join("weights/beam.safetensors"))?;
     let (won, lost) = (&before.axis.white_mean, &before.axis.black_mean);
     let difference: Vec<f32> = won.iter().zip(lost).map(|(won, lost)| won - lost).collect();
+    let export = "export --weights ROOT/weights/beam.safetensors";
     for (name, direction, expected) in [
         ("mates", Direction::Mates, &difference),
         ("nearest", Direction::Nearest, won),
         ("fitted", Direction::Fitted, &before.axis.unit().to_vec()),
     ] {
-        let out = folder.path().join(name);
-        let export = ["export", "--weights", &text(&shipped), "--out", &text(&out)];
-        let more = ["--direction", name, "--data", GAMES, "--sample", "500"];
-        trainer(&[&export[..], &more].concat())?;
-        let after = Weights::read(&out)?;
+        let more = format!("--direction {name} --data GAMES --sample 500");
+        folder.trainer(&format!("{export} --out @{name} {more}"))?;
+        let after = Weights::read(&folder.at(name))?;
         assert_eq!(after.axis.direction(), direction);
         assert!((after.axis.cosine(expected) - length(expected)).abs() < 1e-5, "{name}");
         assert_eq!((&after.axis.white_mean, &after.axis.black_mean), (won, lost));
@@ -155,9 +138,7 @@ fn a_space_is_read_along_each_of_its_directions() -> Result<()> {
         let p = |cosine| after.calibration.win_probability(cosine);
         assert!(p(-0.9) < 0.2 && p(0.99) > 0.8, "{name}: {} {}", p(-0.9), p(0.99));
     }
-    let out = text(&folder.path().join("none"));
-    let error = trainer(&["export", "--weights", &text(&shipped), "--out", &out]);
-    let error = error.expect_err("there is nothing to do").to_string();
+    let error = folder.trainer_error(&format!("{export} --out @none"))?;
     assert!(error.contains("--direction selects its axis"), "{error}");
     Ok(())
 }
@@ -168,13 +149,12 @@ fn length(vector: &[f32]) -> f32 {
 
 #[test]
 fn training_teaches_and_eval_reports_it() -> Result<()> {
-    let folder = tempfile::tempdir()?;
+    let folder = Folder::new()?;
     let metrics = |steps: &str| -> Result<Value> {
-        let name = format!("{steps}.safetensors");
-        let options = ["--steps", steps, "--anchors", "128", "--warmup", "10"];
-        let weights = train(folder.path(), &name, &options)?;
+        let options = format!("--steps {steps} --anchors 128 --warmup 10");
+        let weights = train(&folder, &format!("{steps}.safetensors"), &options)?;
         assert!(Weights::read(&weights)?.metadata.training["config"]["seed"].is_u64());
-        evaluated(&["--weights", &text(&weights), "--data", GAMES])
+        evaluated(&folder, &format!("--weights @{steps}.safetensors --data GAMES"))
     };
     let (before, after) = (metrics("1")?, metrics("150")?);
     for key in ["tau", "spearman", "sibling", "r2", "ece", "positions"] {
@@ -187,13 +167,14 @@ fn training_teaches_and_eval_reports_it() -> Result<()> {
 
 #[test]
 fn eval_measures_the_choice_of_a_move() -> Result<()> {
+    let folder = Folder::new()?;
     // All moves of these positions are labelled.
-    let data = text(&root().join("train/positions/beam-nodes.azd"));
-    let measure = |options: &[&str]| -> Result<Value> {
-        let metrics = evaluated(&[&["--data", &data, "--all"], options].concat())?;
+    let data = "ROOT/train/positions/beam-nodes.azd";
+    let measure = |options: &str| -> Result<Value> {
+        let metrics = evaluated(&folder, &format!("--data {data} --all {options}"))?;
         Ok(metrics["move_choice"]["all"].clone())
     };
-    let (shipped, perfect) = (measure(&[])?, measure(&["--labels", &data])?);
+    let (shipped, perfect) = (measure("")?, measure(&format!("--labels {data}"))?);
     for measured in [&shipped, &perfect] {
         assert!(measured["parents"].as_u64() > Some(2_000), "{measured}");
     }
@@ -203,24 +184,22 @@ fn eval_measures_the_choice_of_a_move() -> Result<()> {
     assert!(found.0 < Some(0.02) && found.1 < Some(0.05), "{shipped}");
     let kept = [0, 1, 2].map(|index| shipped["recall"][index]["mean"].as_f64());
     assert!(kept.is_sorted() && kept[2] < Some(0.9), "{shipped}");
-    let error = trainer(&["eval", "--data", &data, "--all", "--labels", GAMES]);
-    let error = error.expect_err("other positions").to_string();
+    let error = folder.trainer_error(&format!("eval --data {data} --all --labels GAMES"))?;
     assert!(error.contains("--labels: not all moves of"), "{error}");
     Ok(())
 }
 
 #[test]
 fn the_papers_sampling_and_sgd_train_too() -> Result<()> {
-    let folder = tempfile::tempdir()?;
     let options = "--steps 5 --anchors 16 --positives 5 --optimizer sgd --regression 0";
-    let options: Vec<&str> = options.split(' ').collect();
-    Weights::read(&train(folder.path(), "paper.safetensors", &options)?)?;
+    let folder = Folder::new()?;
+    Weights::read(&train(&folder, "paper.safetensors", options)?)?;
     Ok(())
 }
 
 /// The lines of a log that have held-out metrics.
-fn validations(log: &Path) -> Result<Vec<Value>> {
-    let log = std::fs::read_to_string(log)?;
+fn validations(folder: &Folder, log: &str) -> Result<Vec<Value>> {
+    let log = folder.read(log)?;
     let lines = log.lines().map(|line| Ok(serde_json::from_str::<Value>(line)?));
     let lines = lines.collect::<Result<Vec<_>>>()?;
     Ok(lines.into_iter().filter(|line| line["held_out"].is_object()).collect())
@@ -228,23 +207,25 @@ fn validations(log: &Path) -> Result<Vec<Value>> {
 
 #[test]
 fn a_run_without_progress_stops_and_plays_its_best() -> Result<()> {
-    let folder = tempfile::tempdir()?;
+    let folder = Folder::new()?;
     // At this rate the parameters do not change, so that no validation is better than the first.
-    let options = "--steps 500 --anchors 64 --sample 200 --learning-rate 1e-30 --patience 2 \
+    let options = "--anchors 64 --sample 200 --learning-rate 1e-30 --patience 2 \
                    --validate-every 3 --clip 1";
-    let options: Vec<&str> = options.split_whitespace().collect();
-    let weights = Weights::read(&train(folder.path(), "early.safetensors", &options)?)?;
-    assert_eq!(weights.metadata.training["steps"], 9);
-    assert!(folder.path().join("early.checkpoint").exists());
-    let looks = validations(&folder.path().join("early.jsonl"))?;
+    let early = train(&folder, "early.safetensors", &format!("{options} --steps 500"))?;
+    assert_eq!(Weights::read(&early)?.metadata.training["steps"], 9);
+    assert!(folder.at("early.checkpoint").exists());
+    let looks = validations(&folder, "early.jsonl")?;
     assert_eq!(looks.len(), 3);
     let look = looks.last().context("no validation")?;
     assert!(look["held_out"]["sibling"].is_number() && look["run"]["step"] == 9, "{look}");
+    // More steps would not continue it.
+    let more = format!("train --data GAMES --out @early.safetensors {options} --steps 600");
+    let error = trainer_refused(folder.run("azimuth-train", &more)?)?;
+    assert!(error.contains("early.checkpoint': --patience ended its run at step 9"), "{error}");
     // The final parameters are a choice, too.
     let options = "--steps 4 --anchors 64 --sample 200 --patience 2 --validate-every 3";
-    let options: Vec<&str> = options.split_whitespace().collect();
-    train(folder.path(), "whole.safetensors", &options)?;
-    let looks = validations(&folder.path().join("whole.jsonl"))?;
+    train(&folder, "whole.safetensors", options)?;
+    let looks = validations(&folder, "whole.jsonl")?;
     let steps: Vec<_> = looks.iter().map(|look| look["run"]["step"].as_u64()).collect();
     assert_eq!(steps, [3, 4].map(Some));
     Ok(())
@@ -252,13 +233,12 @@ fn a_run_without_progress_stops_and_plays_its_best() -> Result<()> {
 
 #[test]
 fn positions_without_siblings_choose_the_direction_and_the_best_parameters() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let csv = without_siblings(folder.path())?;
-    let options =
-        ["--steps", "500", "--anchors", "64", "--sample", "5000", "--validate-every", "3"];
-    let stop = ["--learning-rate", "1e-30", "--patience", "2"];
-    let out = train_on(&csv, folder.path(), "alone", &[&options[..], &stop].concat())?;
-    let weights = Weights::read(&out)?;
+    let folder = Folder::new()?;
+    write_without_siblings(&folder)?;
+    let options = "--steps 500 --anchors 64 --sample 5000 --validate-every 3 \
+                   --learning-rate 1e-30 --patience 2";
+    folder.trainer(&format!("train --data @positions.csv --out @alone {options}"))?;
+    let weights = Weights::read(&folder.at("alone"))?;
     assert!(weights.metadata.metrics["sibling"].is_null());
     assert_eq!(weights.metadata.direction, Direction::Fitted);
     // The first validation, after three steps, was the best.
@@ -266,64 +246,57 @@ fn positions_without_siblings_choose_the_direction_and_the_best_parameters() -> 
     Ok(())
 }
 
-#[test]
-fn a_sweep_makes_one_table_and_repeats_nothing() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let (runs, out) = (folder.path().join("runs.txt"), folder.path().join("out"));
-    let sweep = |lines: &str| {
-        std::fs::write(&runs, lines)?;
-        let files = ["sweep", "--runs", &text(&runs), "--folder", &text(&out)];
-        let measure = ["--measure", GAMES, "--", "--data", GAMES];
-        let shared = ["--steps", "5", "--anchors", "64", "--sample", "300"];
-        trainer(&[&files[..], &measure, &shared].concat())
-    };
-    let exchanges = "wide: --accumulator 128 --features exchange-states-16+threats --heads 2\n";
-    sweep(exchanges)?;
-    let made = std::fs::metadata(out.join("wide.safetensors"))?.modified()?;
-    let table =
-        sweep(&format!("{exchanges}drawn: --anchors 16 --positives 3 --steps 4 --no-mirror\n"))?;
-    assert_eq!(table.lines().count(), 4, "{table}");
-    assert!(
-        table.contains("| drawn | `--anchors 16 --positives 3 --steps 4 --no-mirror` |"),
-        "{table}"
-    );
-    assert_eq!(table, std::fs::read_to_string(out.join("table.md"))?);
-    assert_eq!(std::fs::metadata(out.join("wide.safetensors"))?.modified()?, made);
-    // Errors in one line, before any training.
-    let error = sweep("fine:\nbad: --delta nought\n").expect_err("no number");
-    assert!(error.to_string().contains("run 'bad'") && !out.join("fine.json").exists(), "{error}");
-    let error = sweep("fine:\nwide: --accumulator 256\n").expect_err("another run of that name");
-    let remedy = "delete the files of the run, rename the run or choose another --folder";
-    assert!(error.to_string().contains(remedy) && !out.join("fine.json").exists(), "{error}");
-    Ok(())
+/// The command of a sweep of the lines `runs`, whose files are in `@out`.
+fn sweep(folder: &Folder, runs: &str, options: &str) -> Result<String> {
+    folder.write("runs.txt", runs)?;
+    Ok(format!("sweep --runs @runs.txt --folder @out {options}"))
 }
 
-/// Runs a sweep of the lines `runs` in `folder`, with further arguments, and returns its table.
-fn sweep_in(folder: &Path, runs: &str, more: &[&str]) -> Result<String> {
-    let file = folder.join("runs.txt");
-    std::fs::write(&file, runs)?;
-    let command = ["sweep", "--runs", &text(&file), "--folder", &text(folder)];
-    trainer(&[&command[..], more].concat())
+#[test]
+fn a_sweep_makes_one_table_and_repeats_nothing() -> Result<()> {
+    let folder = Folder::new()?;
+    let options = "--measure GAMES -- --data GAMES --steps 5 --anchors 64 --sample 300";
+    let wide = "wide: --accumulator 128 --features exchange-states-16+threats --heads 2\n";
+    folder.trainer(&sweep(&folder, wide, options)?)?;
+    let made = std::fs::metadata(folder.at("out/wide.safetensors"))?.modified()?;
+    let both = format!("{wide}drawn: --anchors 16 --positives 3 --steps 4 --no-mirror\n");
+    let table = folder.trainer(&sweep(&folder, &both, options)?)?;
+    assert_eq!(table.lines().count(), 4, "{table}");
+    let row = "| drawn | `--anchors 16 --positives 3 --steps 4 --no-mirror` |";
+    assert!(table.contains(row), "{table}");
+    assert_eq!(table, folder.read("out/table.md")?);
+    assert_eq!(std::fs::metadata(folder.at("out/wide.safetensors"))?.modified()?, made);
+    // Errors in one line, before any training.
+    let remedy = "delete the files of the run, rename the run or choose another --folder";
+    for (runs, part) in [
+        ("fine:\nbad: --delta nought\n", "run 'bad'"),
+        ("fine:\nwide: --accumulator 256\n", remedy),
+    ] {
+        let error = folder.trainer_error(&sweep(&folder, runs, options)?)?;
+        assert!(error.contains(part) && !folder.at("out/fine.json").exists(), "{error}");
+    }
+    Ok(())
 }
 
 #[test]
 fn a_sweep_that_ends_in_its_games_does_not_train_again() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let (folder, book) = (folder.path(), text(&folder.path().join("book.epd")));
-    let games = ["--games", "2", "--nodes", "200", "--book", &book, "--"];
-    let options = ["--data", GAMES, "--steps", "5", "--anchors", "64", "--sample", "300"];
-    let sweep = || sweep_in(folder, "weak:\n", &[&games[..], &options].concat());
-    let error = sweep().expect_err("there is no book").to_string();
-    assert!(error.contains("run 'weak'") && folder.join("weak.checkpoint").exists(), "{error}");
-    std::fs::write(&book, "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1\n")?;
-    let table = sweep()?;
+    let folder = Folder::new()?;
+    let options = "--data GAMES --steps 5 --anchors 64 --sample 300";
+    let games = format!("--games 2 --nodes 200 --book @book.epd -- {options}");
+    let command = sweep(&folder, "weak:\n", &games)?;
+    let error = folder.trainer_error(&command)?;
+    assert!(error.contains("run 'weak'") && folder.at("out/weak.checkpoint").exists(), "{error}");
+    let book = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1\n";
+    folder.write("book.epd", book)?;
+    let table = folder.trainer(&command)?;
     // Untrained weights lose against the engine's own. No step was repeated, so there is no speed.
     assert!(table.ends_with("| +0 -2 =0 | 5 |  |\n"), "{table}");
-    assert!(folder.join("weak.pgn").is_file() && !folder.join("weak.games.json").exists());
-    assert!(!folder.join("weak.checkpoint").exists());
-    assert_eq!(sweep()?, table);
-    let error = sweep_in(folder, "weak:\n", &[&["--"], &options[..]].concat());
-    let error = error.expect_err("without games").to_string();
+    let at = |name: &str| folder.at("out").join(name);
+    assert!(at("weak.pgn").is_file() && !at("weak.games.json").exists());
+    assert!(!at("weak.checkpoint").exists());
+    assert_eq!(folder.trainer(&command)?, table);
+    let error = folder.trainer_error(&sweep(&folder, "weak:\n", &format!("-- {options}"))?)?;
+    let book = text(&folder.at("book.epd"));
     let difference = format!("--games '2 --book {book} --nodes 200' (now '')");
     assert!(error.contains(&difference), "{error}");
     Ok(())
@@ -331,66 +304,61 @@ fn a_sweep_that_ends_in_its_games_does_not_train_again() -> Result<()> {
 
 #[test]
 fn a_sweep_without_siblings_goes_on() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let folder = folder.path();
-    let csv = without_siblings(folder)?;
-    let options = ["--", "--data", &csv, "--sample", "300", "--steps", "2", "--anchors", "16"];
-    let first = sweep_in(folder, "one:\n", &options)?;
+    let folder = Folder::new()?;
+    write_without_siblings(&folder)?;
+    let options = "-- --data @positions.csv --sample 300 --steps 2 --anchors 16";
+    let first = folder.trainer(&sweep(&folder, "one:\n", options)?)?;
     assert!(first.contains("| NaN |"), "{first}");
-    let second = sweep_in(folder, "one:\ntwo:\n", &options)?;
+    let second = folder.trainer(&sweep(&folder, "one:\ntwo:\n", options)?)?;
     assert!(second.starts_with(&first), "{second}");
     Ok(())
 }
 
 #[test]
 fn a_run_of_a_sweep_is_measured_as_if_it_were_alone() -> Result<()> {
-    let [alone, second] = [tempfile::tempdir()?, tempfile::tempdir()?];
     let mini = "mini: --encoder mini --layers 1 --hidden 16 --heads 1 --mlp 16\n";
-    let measured = |folder: &Path, runs: &str| -> Result<Value> {
-        let options = ["--", "--data", GAMES, "--steps", "1", "--anchors", "8"];
-        sweep_in(folder, runs, &options)?;
-        let row: Value = serde_json::from_slice(&std::fs::read(folder.join("mini.json"))?)?;
+    let measured = |runs: &str| -> Result<Value> {
+        let folder = Folder::new()?;
+        folder.trainer(&sweep(&folder, runs, "-- --data GAMES --steps 1 --anchors 8")?)?;
+        let row: Value = serde_json::from_str(&folder.read("out/mini.json")?)?;
         Ok(row["measured"].clone())
     };
     // A sparse encoder has a larger sample than a transformer on the CPU.
-    let runs = format!("sparse: --accumulator 128\n{mini}");
-    assert_eq!(measured(alone.path(), mini)?, measured(second.path(), &runs)?);
+    assert_eq!(measured(mini)?, measured(&format!("sparse: --accumulator 128\n{mini}"))?);
     Ok(())
 }
 
 #[test]
 fn a_sweep_refuses_results_of_other_shared_options() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let folder = folder.path();
-    let sweep = |measure: &[&str], steps: &str| {
-        let options = ["--", "--data", GAMES, "--sample", "300", "--steps", steps];
-        sweep_in(folder, "run: --anchors 16 --accumulator 128\n", &[measure, &options].concat())
+    let folder = Folder::new()?;
+    let command = |measure: &str, steps: &str| {
+        let options = format!("{measure} -- --data GAMES --sample 300 --steps {steps}");
+        sweep(&folder, "run: --anchors 16 --accumulator 128\n", &options)
     };
-    let measure = ["--measure", GAMES];
-    let table = sweep(&measure, "2")?;
-    let refused = |measure: &[&str], steps: &str, difference: &str| {
-        let error = sweep(measure, steps).expect_err("other options").to_string();
+    let measure = "--measure GAMES";
+    let table = folder.trainer(&command(measure, "2")?)?;
+    let refused = |measure: &str, steps: &str, difference: &str| -> Result<()> {
+        let error = folder.trainer_error(&command(measure, steps)?)?;
         let parts = ["run.json", difference, "delete the files", "another --folder"];
         let is_named = parts.iter().all(|part| error.contains(part));
         assert!(is_named && error.trim_end().lines().count() == 1, "{error}");
+        Ok(())
     };
-    refused(&measure, "3", "--steps 3'");
-    refused(&[], "2", &format!("--measure '{GAMES}' (now '')"));
-    let path = folder.join("run.json");
-    let result = std::fs::read(&path)?;
-    let mut older: Value = serde_json::from_slice(&result)?;
+    refused(measure, "3", "--steps 3'")?;
+    refused("", "2", &format!("--measure '{GAMES}' (now '')"))?;
+    let result = folder.read("out/run.json")?;
+    let mut older: Value = serde_json::from_str(&result)?;
     older.as_object_mut().context("an object")?.remove("shared");
-    std::fs::write(&path, older.to_string())?;
-    refused(&measure, "2", "unknown shared options");
-    std::fs::write(&path, result)?;
-    assert_eq!(sweep(&measure, "2")?, table);
+    folder.write("out/run.json", older.to_string())?;
+    refused(measure, "2", "unknown shared options")?;
+    folder.write("out/run.json", result)?;
+    assert_eq!(folder.trainer(&command(measure, "2")?)?, table);
     Ok(())
 }
 
 #[test]
 fn labels_come_from_an_engine_and_shards_make_the_same_file() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let fens = folder.path().join("fens.txt");
+    let folder = Folder::new()?;
     // Positions after each first move of a pawn by two squares, and an endgame.
     let but_one = |others: char, one: char, file: usize| -> String {
         (0..8).map(|other| if other == file { one } else { others }).collect()
@@ -400,50 +368,42 @@ fn labels_come_from_an_engine_and_shards_make_the_same_file() -> Result<()> {
         format!("rnbqkbnr/pppppppp/8/8/{fourth}/8/{second}/RNBQKBNR b KQkq - 0 1\n")
     });
     let starts: String = starts.collect();
-    std::fs::write(&fens, format!("{starts}8/5k2/8/8/3R4/8/4K3/8 b - - hmvc 0; id \"rook\";\n"))?;
-    let label = |name: &str, fens: &Path, more: &[&str]| -> Result<PathBuf> {
-        let out = folder.path().join(name);
-        let (fens, out_text, engine) = (text(fens), text(&out), text(&stockfish()?));
-        let starts = if more.contains(&"endings") { vec![] } else { vec!["--fens", &fens] };
-        let command = ["label", "--engine", &engine, "--out", &out_text];
-        let walks = ["--walks", "200", "--depth", "1"];
-        trainer(&[&command[..], &starts[..], &walks, more].concat())?;
-        Ok(out)
+    let rook = "8/5k2/8/8/3R4/8/4K3/8 b - - hmvc 0; id \"rook\";\n";
+    folder.write("fens.txt", format!("{starts}{rook}"))?;
+    let command = "label --engine STOCKFISH --walks 200 --depth 1";
+    let fens = "--fens @fens.txt";
+    let label = |name: &str, more: &str| -> Result<Vec<u8>> {
+        folder.trainer(&format!("{command} --out @{name} {more}"))?;
+        Ok(std::fs::read(folder.at(name))?)
     };
-    let straight = label("straight.azd", &fens, &["--plies", "2", "--engines", "2"])?;
-    let shards = ["1/2", "2/2"].map(|shard| {
-        label(&format!("shard-{}.azd", &shard[..1]), &fens, &["--plies", "2", "--shard", shard])
-    });
-    let [first, second] = shards;
-    let (first, second, merged) = (first?, second?, folder.path().join("merged.azd"));
-    trainer(&["data", "--merge", &text(&first), &text(&second), "--out", &text(&merged)])?;
-    assert!(std::fs::read(&straight)? == std::fs::read(&merged)?);
+    let straight = label("straight.azd", &format!("{fens} --plies 2 --engines 2"))?;
+    for shard in ["1/2", "2/2"] {
+        let options = format!("{fens} --plies 2 --shard {shard}");
+        label(&format!("shard-{}.azd", &shard[..1]), &options)?;
+    }
+    folder.trainer("data --merge @shard-1.azd @shard-2.azd --out @merged.azd")?;
+    assert!(straight == std::fs::read(folder.at("merged.azd"))?);
 
-    let metrics = evaluated(&["--data", &text(&straight), "--all"])?;
+    let metrics = evaluated(&folder, "--data @straight.azd --all")?;
     assert!(metrics["positions"].as_u64() > Some(300), "{metrics}");
     // Stockfish at one ply and the default weights agree far more often than not.
     assert!(metrics["tau"].as_f64() > Some(0.3), "{metrics}");
 
-    let games =
-        label("games.azd", &fens, &["--walk", "engine", "--plies", "40", "--engines", "2"])?;
-    let info = trainer(&["data", "--info", &text(&games)])?;
+    label("games.azd", &format!("{fens} --walk engine --plies 40 --engines 2"))?;
+    let info = folder.trainer("data --info @games.azd")?;
     assert!(info.contains("\"walk\":\"engine\""), "{info}");
 
     // Leaves and endings are labelled independently of each other; the number of engines changes
     // nothing.
-    let syzygy = concat!(env!("CARGO_MANIFEST_DIR"), "/../syzygy");
-    for walk in ["leaves", "endings"] {
-        let kind = ["--walk", walk, "--nodes", "200", "--leaf-every", "8"];
-        let files = ["1", "2"].map(|engines| {
-            let more = ["--plies", "3", "--syzygy", syzygy, "--engines", engines];
-            label(&format!("{walk}-{engines}.azd"), &fens, &[&kind[..], &more].concat())
+    for (walk, fens) in [("leaves", fens), ("endings", "")] {
+        let [one, two] = [1, 2].map(|engines| {
+            let kind = format!("{fens} --walk {walk} --nodes 200 --leaf-every 8 --plies 3");
+            let more = format!("{kind} --syzygy ROOT/syzygy --engines {engines}");
+            label(&format!("{walk}-{engines}.azd"), &more)
         });
-        let [one, two] = files;
-        let one = one?;
-        assert!(std::fs::read(&one)? == std::fs::read(two?)?, "{walk}");
-        let csv = text(&folder.path().join(format!("{walk}.csv")));
-        trainer(&["data", &text(&one), "--out", &csv])?;
-        let rows = std::fs::read_to_string(csv)?;
+        assert!(one? == two?, "{walk}");
+        folder.trainer(&format!("data @{walk}-1.azd --out @{walk}.csv"))?;
+        let rows = folder.read(&format!("{walk}.csv"))?;
         let pieces = |line: &str| {
             let board = line.split(' ').next().unwrap_or_default();
             board.chars().filter(char::is_ascii_alphabetic).count()
@@ -464,21 +424,18 @@ fn labels_come_from_an_engine_and_shards_make_the_same_file() -> Result<()> {
         }
     }
 
-    let bad = folder.path().join("bad.txt");
-    let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-    std::fs::write(&bad, format!("{start}\n\n8/8/8/8/8/8/8/8 w - - 0 1\n"))?;
-    let error = label("bad.azd", &bad, &[]).expect_err("no kings").to_string();
+    folder.write("bad.txt", format!("{STARTPOS}\n\n8/8/8/8/8/8/8/8 w - - 0 1\n"))?;
+    let error = folder.trainer_error(&format!("{command} --out @bad.azd --fens @bad.txt"))?;
     let named = error.contains("bad.txt': line 3: FEN '8/8/8/8/8/8/8/8 w - - 0 1'");
     assert!(named, "{error}");
-    assert!(!folder.path().join("bad.azd").exists());
+    assert!(!folder.at("bad.azd").exists());
     Ok(())
 }
 
 #[test]
 fn a_network_labels_as_the_engine_it_comes_from_evaluates() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let path = |name: &str| text(&folder.path().join(name));
-    let [network, fens, out, csv] = ["own.nnue", "fens.txt", "labels.azd", "labels.csv"].map(path);
+    let folder = Folder::new()?;
+    let network = folder.at("own.nnue");
     let mut engine = export_network(&network)?;
     // Black to move, a king that can castle, a promotion, an en-passant capture, a check.
     let starts = [
@@ -487,13 +444,13 @@ fn a_network_labels_as_the_engine_it_comes_from_evaluates() -> Result<()> {
         "8/P4k2/8/8/3p4/8/4P2K/8 w - - 0 40",
         "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 30",
     ];
-    std::fs::write(&fens, starts.join("\n"))?;
-    let command = ["label", "--network", &network, "--fens", &fens, "--out", &out];
-    let choices = ["--walks", "64", "--plies", "3", "--best", "40", "--others", "40"];
-    trainer(&[&command[..], &choices, &["--engines", "2"]].concat())?;
-    trainer(&["data", &out, "--out", &csv])?;
+    folder.write("fens.txt", starts.join("\n"))?;
+    let command = "label --network @own.nnue --fens @fens.txt";
+    let choices = "--walks 64 --plies 3 --best 40 --others 40 --engines 2";
+    folder.trainer(&format!("{command} {choices} --out @labels.azd"))?;
+    folder.trainer("data @labels.azd --out @labels.csv")?;
     let mut compared = 0;
-    for line in std::fs::read_to_string(&csv)?.lines().skip(1).step_by(7) {
+    for line in folder.read("labels.csv")?.lines().skip(1).step_by(7) {
         let (fen, label) = line.rsplit_once(',').context("two columns")?;
         let Some(pawns) = network_evaluation(&mut engine, fen)? else { continue };
         // Stockfish 15.1 writes 361 units as a pawn; Stockfish 16, whose centipawns the labels use,
@@ -504,46 +461,38 @@ fn a_network_labels_as_the_engine_it_comes_from_evaluates() -> Result<()> {
         compared += 1;
     }
     assert!(compared > 50, "{compared} positions compared");
+    quiescence_labels_what_captures_lead_to(&folder)?;
 
     std::fs::write(&network, "no network")?;
-    let error = trainer(&[&command[..5], &["--out", &path("b.azd"), "--walks", "1"]].concat());
-    let error = error.expect_err("no network").to_string();
-    assert!(error.contains(&format!("--network: network '{network}'")), "{error}");
+    let error = folder.trainer_error(&format!("{command} --out @b.azd --walks 1"))?;
+    assert!(error.contains(&format!("--network: network '{}'", network.display())), "{error}");
     Ok(())
 }
 
-#[test]
-fn quiescence_search_with_a_network_labels_what_captures_lead_to() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let path = |name: &str| text(&folder.path().join(name));
-    let [network, fens] = ["own.nnue", "fens.txt"].map(path);
-    export_network(&network)?;
+fn quiescence_labels_what_captures_lead_to(folder: &Folder) -> Result<()> {
     // Black's knight attacks the queen, which 1. a3 leaves where it is.
-    std::fs::write(&fens, "r1bqkbnr/ppp2ppp/2np4/4p3/3QP3/5N2/PPP2PPP/RNB1KB1R w KQkq - 0 5\n")?;
+    let start = "r1bqkbnr/ppp2ppp/2np4/4p3/3QP3/5N2/PPP2PPP/RNB1KB1R w KQkq - 0 5\n";
+    folder.write("start.txt", start)?;
     let after = "r1bqkbnr/ppp2ppp/2np4/4p3/3QP3/P4N2/1PP2PPP/RNB1KB1R b KQkq - 0 5";
-    let label = |quiescence: &[&str], engines: &str| -> Result<f64> {
-        let [out, csv] =
-            ["azd", "csv"].map(|kind| path(&format!("{}-{engines}.{kind}", quiescence.len())));
-        let walk = ["--walks", "2", "--plies", "1", "--best", "40", "--others", "40"];
-        let by = ["label", "--network", &network, "--engines", engines];
-        let walk = [&walk[..], quiescence].concat();
-        trainer(&[&by[..], &walk, &["--fens", &fens, "--out", &out]].concat())?;
-        trainer(&["data", &out, "--out", &csv])?;
-        let rows = std::fs::read_to_string(&csv)?;
+    let label = |name: &str, options: &str| -> Result<f64> {
+        let walk = "--fens @start.txt --walks 2 --plies 1 --best 40 --others 40";
+        folder.trainer(&format!("label --network @own.nnue {walk} {options} --out @{name}.azd"))?;
+        folder.trainer(&format!("data @{name}.azd --out @{name}.csv"))?;
+        let rows = folder.read(&format!("{name}.csv"))?;
         let line = rows.lines().find_map(|line| line.strip_prefix(after)?.strip_prefix(','));
         Ok(line.with_context(|| format!("'{after}' has no label"))?.parse()?)
     };
-    let quiescence = ["--quiescence"];
-    let (still, searched) = (label(&[], "1")?, label(&quiescence, "1")?);
+    let still = label("still", "--engines 1")?;
+    let searched = label("searched", "--engines 1 --quiescence")?;
     assert!(still > -300.0 && searched < -500.0, "{still} without a search, {searched} with it");
-    assert_eq!(label(&quiescence, "2")?, searched);
+    assert_eq!(label("two", "--engines 2 --quiescence")?, searched);
     Ok(())
 }
 
 /// Starts Stockfish 15.1 and writes its network in the format of later versions.
-fn export_network(path: &str) -> Result<Engine> {
+fn export_network(path: &Path) -> Result<Engine> {
     let mut engine = Engine::start(&stockfish()?, &[], [])?;
-    engine.send(&format!("export_net {path}"))?;
+    engine.send(&format!("export_net {}", path.display()))?;
     engine.new_game()?;
     std::fs::write(path, compressed(&std::fs::read(path)?)?)?;
     Ok(engine)
@@ -599,63 +548,56 @@ fn network_evaluation(engine: &mut Engine, fen: &str) -> Result<Option<f64>> {
 
 #[test]
 fn rows_stay_within_what_plays() -> Result<()> {
-    let folder = tempfile::tempdir()?;
+    let folder = Folder::new()?;
     // Steps of this size would exceed 16 bits by far.
-    let wild = ["--learning-rate", "3", "--warmup", "1", "--steps", "12", "--anchors", "32"];
-    let features = ["--features", "piece-square+king-buckets-4", "--validate-every", "5"];
-    let sample = ["--sample", "100"];
-    let weights =
-        train(folder.path(), "wild.safetensors", &[&wild[..], &features, &sample].concat())?;
+    let options = "--learning-rate 3 --warmup 1 --steps 12 --anchors 32 --sample 100 \
+                   --features piece-square+king-buckets-4 --validate-every 5";
+    let weights = train(&folder, "wild.safetensors", options)?;
     let table = Weights::read(&weights)?.parameters.values("features.weight")?;
     let largest = table.iter().fold(0f32, |largest, value| largest.max(value.abs()));
     assert!((3.0..4.0).contains(&largest), "{largest}");
     // Reads the weights like the engine.
-    trainer(&["eval", "--weights", &text(&weights), "--data", GAMES]).map(drop)
+    folder.trainer("eval --weights @wild.safetensors --data GAMES").map(drop)
 }
 
 #[test]
 fn parts_of_a_step_make_the_same_weights_every_time() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let run = |name: &str, parts: &str, more: &[&str]| {
-        let options = ["--steps", "20", "--anchors", "64", "--sample", "200", "--parts", parts];
-        train(folder.path(), name, &[&options[..], &SMALL, more].concat())
-    };
-    let straight = run("straight.safetensors", "2", &["--clip", "5"])?;
-    run("stopped.safetensors", "2", &["--clip", "5", "--stop-after", "9"])?;
-    let stopped = run("stopped.safetensors", "2", &["--clip", "5"])?;
+    let folder = Folder::new()?;
+    let options = "--steps 20 --anchors 64 --sample 200 --accumulator 128 --parts";
+    let run = |name: &str, more: &str| train(&folder, name, &format!("{options} {more}"));
+    let straight = run("straight.safetensors", "2 --clip 5")?;
+    run("stopped.safetensors", "2 --clip 5 --stop-after 9")?;
+    let stopped = run("stopped.safetensors", "2 --clip 5")?;
     assert!(std::fs::read(&straight)? == std::fs::read(&stopped)?);
     // Without the contrastive loss, a step in parts equals the whole step, except for the order of
     // sums.
-    let alone = ["--contrastive", "0", "--learning-rate", "0.0001"];
     let [one, two] = ["1", "2"].map(|parts| -> Result<Vec<f32>> {
-        let weights = Weights::read(&run(&format!("{parts}.safetensors"), parts, &alone)?)?;
+        let alone = format!("{parts} --contrastive 0 --learning-rate 0.0001");
+        let weights = Weights::read(&run(&format!("{parts}.safetensors"), &alone)?)?;
         weights.parameters.values("features.weight")
     });
     let apart = one?.iter().zip(two?).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
     assert!(apart < 1e-3, "{apart}");
-    let error = run("bad.safetensors", "2", &["--positives", "1"]).expect_err("not both");
-    assert!(
-        error.to_string().contains("--parts goes without --positives for the sparse encoder"),
-        "{error}"
-    );
+    let bad = format!("train --data GAMES --out @bad.safetensors {options} 2 --positives 1");
+    let error = folder.trainer_error(&bad)?;
+    let expected = "--parts goes without --positives for the sparse encoder";
+    assert!(error.contains(expected), "{error}");
     Ok(())
 }
 
 #[test]
 fn bad_data_is_named() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let illegal = folder.path().join("illegal.pgn");
-    std::fs::write(&illegal, "1. e4 { [%eval 0.1] } 1... Ke7 { [%eval 0.1] } *\n")?;
-    let empty = folder.path().join("empty.pgn.zst");
-    std::fs::write(&empty, "not zstd")?;
-    for (path, part) in [
-        (illegal, "game 1: half-move 2: move 'Ke7' is not legal"),
-        (empty, "empty.pgn.zst"),
-        (folder.path().join("none.pgn"), "none.pgn"),
+    let folder = Folder::new()?;
+    folder.write("illegal.pgn", "1. e4 { [%eval 0.1] } 1... Ke7 { [%eval 0.1] } *\n")?;
+    folder.write("empty.pgn.zst", "not zstd")?;
+    for (name, part) in [
+        ("illegal.pgn", "game 1: half-move 2: move 'Ke7' is not legal"),
+        ("empty.pgn.zst", "empty.pgn.zst"),
+        ("none.pgn", "none.pgn"),
     ] {
-        let error = train_on(&text(&path), folder.path(), "w.safetensors", &["--steps", "1"]);
-        let error = error.expect_err(part);
-        assert!(error.to_string().contains(part), "{error}");
+        let train = format!("train --data @{name} --out @w.safetensors --steps 1");
+        let error = folder.trainer_error(&train)?;
+        assert!(error.contains(part), "{error}");
     }
     Ok(())
 }

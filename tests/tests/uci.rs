@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use azimuth_chess::position::{Position, STARTPOS, legal_moves, uci_move};
-use azimuth_tests::{Session, binary, printed, refusal, run, run_with_input, word_after};
+use azimuth_tests::{Folder, Session, binary, printed, refusal, run, run_with_input, word_after};
 
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 const MINI: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../weights/mini.safetensors");
@@ -26,8 +26,7 @@ fn last_info(lines: &[String]) -> Result<&str> {
 #[test]
 fn the_start_position_gets_a_legal_line() -> Result<()> {
     let mut session = session()?;
-    session.send("position startpos moves e2e4")?;
-    let lines = session.ask("go", "bestmove")?;
+    let lines = session.search("startpos moves e2e4", "go")?;
     let infos: Vec<&String> = lines.iter().filter(|line| line.starts_with("info depth")).collect();
     assert_eq!(infos.len(), 6, "{lines:?}");
     for info in infos {
@@ -56,8 +55,7 @@ fn mates_are_found_announced_and_played() -> Result<()> {
         ("k7/8/8/8/8/8/5PPP/2r3K1 w - - 0 1", "bestmove (none)", "score mate 0"),
         ("7k/5Q2/5K2/8/8/8/8/8 b - - 0 1", "bestmove (none)", "score cp 0"),
     ] {
-        session.send(&format!("position fen {fen}"))?;
-        let lines = session.ask("go depth 3", "bestmove")?;
+        let lines = session.search(&format!("fen {fen}"), "go depth 3")?;
         assert!(lines.last().is_some_and(|line| line.starts_with(best)), "{lines:?}");
         let scored = |line: &&String| line.starts_with("info depth") && line.contains(score);
         assert!(lines.iter().any(|line| scored(&line)), "{lines:?}");
@@ -70,12 +68,12 @@ fn castling_is_written_as_the_gui_asks() -> Result<()> {
     let mut session = session()?;
     let position = "position fen 4k3/8/8/8/8/8/5PPP/4K2R w K - 0 1";
     for (chess960, castling) in [("false", "e1g1"), ("true", "e1h1")] {
-        session.send(&format!("setoption name UCI_Chess960 value {chess960}"))?;
+        session.set("UCI_Chess960", chess960)?;
         session.send(position)?;
         let answer = session.answer(&format!("go depth 1 searchmoves {castling}"), "bestmove")?;
         assert_eq!(answer.split(' ').nth(1), Some(castling));
     }
-    session.send("setoption name UCI_Chess960 value true")?;
+    session.set("UCI_Chess960", true)?;
     session.send("position fen 1rk3r1/8/8/8/8/8/8/1RK3R1 w BGbg - 0 1 moves c1g1 c8b8")?;
     assert!(session.answer("go depth 2", "bestmove")?.starts_with("bestmove"));
     session.end()
@@ -106,7 +104,11 @@ fn stop_and_ponderhit_end_a_search_and_nothing_else_does() -> Result<()> {
         let idle = session.answer(command, "info string")?;
         assert!(idle.contains("no search is running"), "{idle}");
     }
+    // The end of the input is `quit`: a search is stopped and answered.
     session.send("go infinite")?;
+    session.read_until("info depth 3")?;
+    session.close();
+    session.read_until("bestmove")?;
     session.end()
 }
 
@@ -119,8 +121,7 @@ fn a_finished_game_is_answered_when_the_search_may_end() -> Result<()> {
         ("go ponder wtime 1000 btime 1000", "stop"),
         ("go ponder wtime 1000 btime 1000", "ponderhit"),
     ] {
-        session.send(go)?;
-        let early = session.ask("isready", "readyok")?;
+        let early = session.said(go)?;
         assert!(early.iter().all(|line| !line.starts_with("bestmove")), "{go}: {early:?}");
         assert_eq!(session.answer(end, "bestmove")?, "bestmove (none)", "{go}");
     }
@@ -144,15 +145,13 @@ fn a_forced_move_is_searched_for_the_time_of_movetime() -> Result<()> {
 #[test]
 fn a_score_of_some_root_moves_is_not_that_of_the_position() -> Result<()> {
     let mut session = session()?;
-    session.send("setoption name Planner value selective")?;
+    session.set("Planner", "selective")?;
     // The worst of White's moves allows mate.
-    session.send("setoption name MultiPV value 256")?;
-    session.send("position startpos moves f2f3 e7e5")?;
-    let lines = session.ask("go depth 8", "bestmove")?;
+    session.set("MultiPV", 256)?;
+    let lines = session.search("startpos moves f2f3 e7e5", "go depth 8")?;
     assert!(lines.iter().any(|line| line.contains("score mate -1 ") && line.contains(" pv g2g4")));
-    session.send("setoption name MultiPV value 1")?;
-    session.send("position startpos moves f2f3")?;
-    let lines = session.ask("go depth 8", "bestmove")?;
+    session.set("MultiPV", 1)?;
+    let lines = session.search("startpos moves f2f3", "go depth 8")?;
     assert!(lines.iter().all(|line| !line.contains("score mate")), "{lines:?}");
     session.end()
 }
@@ -160,12 +159,10 @@ fn a_score_of_some_root_moves_is_not_that_of_the_position() -> Result<()> {
 #[test]
 fn a_mate_beyond_the_fifty_move_rule_is_not_announced() -> Result<()> {
     let mut session = session()?;
-    session.send("setoption name Planner value selective")?;
-    session.send("position fen 8/8/5k2/8/8/8/R7/1R2K3 w - - 0 1")?;
-    let lines = session.ask("go depth 11", "bestmove")?;
+    session.set("Planner", "selective")?;
+    let lines = session.search("fen 8/8/5k2/8/8/8/R7/1R2K3 w - - 0 1", "go depth 11")?;
     assert!(lines.iter().any(|line| line.contains("score mate 6")), "{lines:?}");
-    session.send("position fen 8/8/5k2/8/8/8/R7/1R2K3 w - - 96 60")?;
-    let lines = session.ask("go depth 2", "bestmove")?;
+    let lines = session.search("fen 8/8/5k2/8/8/8/R7/1R2K3 w - - 96 60", "go depth 2")?;
     assert!(lines.iter().all(|line| !line.contains("score mate")), "{lines:?}");
     session.end()
 }
@@ -173,14 +170,13 @@ fn a_mate_beyond_the_fifty_move_rule_is_not_announced() -> Result<()> {
 #[test]
 fn a_mate_that_is_played_on_is_explained() -> Result<()> {
     let mut session = session()?;
-    session.send("setoption name Planner value beam")?;
+    session.set("Planner", "beam")?;
     let mate = "position fen 6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1";
     for position in [mate, "position startpos", mate] {
         session.send(position)?;
         session.ask("go depth 3", "bestmove")?;
     }
-    session.send("explain")?;
-    let lines = session.ask("isready", "readyok")?;
+    let lines = session.said("explain")?;
     assert!(lines.iter().any(|line| line.contains("d1d8")), "{lines:?}");
     session.end()
 }
@@ -190,8 +186,7 @@ fn what_follows_a_stop_waits_for_the_answer() -> Result<()> {
     let mut session = session()?;
     session.send("go infinite")?;
     session.send("stop")?;
-    session.send("position startpos moves e2e4")?;
-    let lines = session.ask("go depth 1", "bestmove")?;
+    let lines = session.search("startpos moves e2e4", "go depth 1")?;
     assert!(lines.iter().all(|line| !line.starts_with("info string")), "{lines:?}");
     let best = session.read_until("bestmove")?.pop().context("no answer")?;
     let mut position = Position::default();
@@ -204,7 +199,7 @@ fn what_follows_a_stop_waits_for_the_answer() -> Result<()> {
 fn a_clock_is_kept_and_used() -> Result<()> {
     let mut session = session()?;
     for planner in ["selective", "beam"] {
-        session.send(&format!("setoption name Planner value {planner}"))?;
+        session.set("Planner", planner)?;
         for (go, least, most) in [
             ("go movetime 300", 270, 320),
             ("go wtime 9000 btime 9000", 50, 1_200),
@@ -230,24 +225,13 @@ fn a_clock_is_kept_and_used() -> Result<()> {
 }
 
 #[test]
-fn the_end_of_the_input_is_quit() -> Result<()> {
-    let mut session = session()?;
-    session.send("go infinite")?;
-    session.read_until("info depth 3")?;
-    session.close();
-    session.read_until("bestmove")?;
-    session.end()
-}
-
-#[test]
 fn lines_are_as_many_as_asked_for() -> Result<()> {
     let mut session = session()?;
-    session.send("setoption name MultiPV value 5")?;
-    session.send("setoption name UCI_ShowWDL value true")?;
+    session.set("MultiPV", 5)?;
+    session.set("UCI_ShowWDL", true)?;
     // A position with one legal move, then one with many.
     for (fen, expected) in [("7k/8/8/8/8/8/1r6/K7 w - - 0 1", 1), (STARTPOS, 5)] {
-        session.send(&format!("position fen {fen}"))?;
-        let lines = session.ask("go depth 4", "bestmove")?;
+        let lines = session.search(&format!("fen {fen}"), "go depth 4")?;
         let last: Vec<&String> =
             lines.iter().filter(|line| line.starts_with("info depth 4 ")).collect();
         let mut moves: Vec<&str> = last.iter().filter_map(|line| word_after(line, "pv")).collect();
@@ -270,7 +254,7 @@ fn an_announced_mate_is_played_to_its_end() -> Result<()> {
 
 fn plays_announced_mates(planner: &str, depth: u32) -> Result<()> {
     let mut session = session()?;
-    session.send(&format!("setoption name Planner value {planner}"))?;
+    session.set("Planner", planner)?;
     for (number, fen) in [
         "4k3/8/8/8/8/8/1Q6/R3K3 w - - 0 1",
         "7k/8/5K2/8/8/8/8/6R1 w - - 0 1",
@@ -282,8 +266,7 @@ fn plays_announced_mates(planner: &str, depth: u32) -> Result<()> {
     {
         let mut position = Position::from_fen(fen)?;
         let mut moves = String::new();
-        session.send(&format!("position fen {fen}"))?;
-        let lines = session.ask(&format!("go depth {depth}"), "bestmove")?;
+        let lines = session.search(&format!("fen {fen}"), &format!("go depth {depth}"))?;
         let announced = lines.iter().filter_map(|line| word_after(line, "mate")).next_back();
         let announced: usize = announced.with_context(|| format!("{fen}: no mate"))?.parse()?;
         let mut answer = lines.last().context("no answer")?.clone();
@@ -312,19 +295,19 @@ fn plays_announced_mates(planner: &str, depth: u32) -> Result<()> {
 #[test]
 fn a_rating_and_a_skill_level_limit_the_depth_at_any_clock() -> Result<()> {
     let mut session = session()?;
-    session.send("setoption name UCI_LimitStrength value true")?;
-    session.send("setoption name UCI_Elo value 1354")?;
+    session.set("UCI_LimitStrength", true)?;
+    session.set("UCI_Elo", 1354)?;
     let deepest = |lines: &[String]| -> Option<u32> {
         lines.iter().filter_map(|line| word_after(line, "depth")?.parse().ok()).max()
     };
     let lines = session.ask("go movetime 2000", "bestmove")?;
     assert_eq!(deepest(&lines), Some(2), "{lines:?}");
-    session.send("setoption name UCI_AnalyseMode value true")?;
+    session.set("UCI_AnalyseMode", true)?;
     let lines = session.ask("go depth 7", "bestmove")?;
     assert_eq!(deepest(&lines), Some(7), "{lines:?}");
-    session.send("setoption name UCI_AnalyseMode value false")?;
-    session.send("setoption name UCI_LimitStrength value false")?;
-    session.send("setoption name Skill Level value 0")?;
+    session.set("UCI_AnalyseMode", false)?;
+    session.set("UCI_LimitStrength", false)?;
+    session.set("Skill Level", 0)?;
     let lines = session.ask("go movetime 2000", "bestmove")?;
     assert!([Some(1), Some(2)].contains(&deepest(&lines)), "{lines:?}");
     let said = session.answer("setoption name Skill Level value 15", "info string")?;
@@ -336,14 +319,14 @@ fn a_rating_and_a_skill_level_limit_the_depth_at_any_clock() -> Result<()> {
 fn a_limited_selective_search_is_as_large_at_any_limit_and_on_any_number_of_threads() -> Result<()>
 {
     let mut session = session()?;
-    session.send("setoption name UCI_LimitStrength value true")?;
-    session.send("setoption name UCI_Elo value 2300")?;
+    session.set("UCI_LimitStrength", true)?;
+    session.set("UCI_Elo", 2300)?;
     let nodes = |lines: &[String]| -> Option<u64> {
         lines.iter().filter_map(|line| word_after(line, "nodes")?.parse().ok()).max()
     };
     let mut counts = Vec::new();
     for threads in ["1", "4"] {
-        session.send(&format!("setoption name Threads value {threads}"))?;
+        session.set("Threads", threads)?;
         for go in ["go movetime 2000", "go movetime 9000", "go", "go depth 60"] {
             counts.push(nodes(&session.ask(go, "bestmove")?));
         }
@@ -366,15 +349,14 @@ fn a_limited_selective_search_is_as_large_at_any_limit_and_on_any_number_of_thre
 #[test]
 fn a_limited_strength_thinks_on_a_clock_and_only_there() -> Result<()> {
     let mut session = session()?;
-    session.send("setoption name UCI_LimitStrength value true")?;
+    session.set("UCI_LimitStrength", true)?;
     let time = |session: &mut Session, go: &str| -> Result<Duration> {
         let began = Instant::now();
         session.ask(go, "bestmove")?;
         Ok(began.elapsed())
     };
     for elo in ["1200", "1900"] {
-        session.send(&format!("setoption name UCI_Elo value {elo}"))?;
-        session.ask("isready", "readyok")?;
+        session.said(&format!("setoption name UCI_Elo value {elo}"))?;
         // The soft limit is 60% of 4.8 s, and at least a fifth of it is used.
         let clock = time(&mut session, "go wtime 120000 btime 120000 winc 1000 binc 1000")?;
         assert!(clock >= Duration::from_millis(450), "{elo}: {clock:?}");
@@ -395,11 +377,11 @@ fn a_limited_strength_thinks_on_a_clock_and_only_there() -> Result<()> {
 #[test]
 fn chances_are_reported_for_even_scores_and_for_mates() -> Result<()> {
     let mut session = session()?;
-    session.send("setoption name UCI_ShowWDL value true")?;
+    session.set("UCI_ShowWDL", true)?;
     session.send("position fen 6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1")?;
     assert_eq!(chances(last_info(&session.ask("go depth 3", "bestmove")?)?)?, [1000, 0, 0]);
     for planner in ["beam", "selective"] {
-        session.send(&format!("setoption name Planner value {planner}"))?;
+        session.set("Planner", planner)?;
         session.send("position startpos")?;
         let [win, draw, loss] = chances(last_info(&session.ask("go depth 6", "bestmove")?)?)?;
         assert!(win > loss && draw > 100 && draw < 900, "{planner}: {win} {draw} {loss}");
@@ -426,8 +408,7 @@ fn a_malformed_go_starts_nothing_and_every_other_is_answered() -> Result<()> {
         ("go perft 4294967295", "'perft' needs a depth from 1 to 128, found '4294967295'"),
         ("go perft 3 now", "'perft' needs a depth from 1 to 128, found '3 now'"),
     ] {
-        session.send(go)?;
-        let lines = session.ask("isready", "readyok")?;
+        let lines = session.said(go)?;
         let [refusal, answer @ .., _] = lines.as_slice() else { bail!("{go}: {lines:?}") };
         // The client waits for a move.
         let asks_for_a_move = !go.contains("perft");
@@ -466,7 +447,7 @@ fn perft_counts_in_under_a_second_and_can_be_stopped() -> Result<()> {
     let [counts @ .., empty, sum] = lines.as_slice() else { bail!("{lines:?}") };
     assert_eq!((counts.len(), empty.as_str(), sum.as_str()), (20, "", "Nodes searched: 4865609"));
     assert!(counts.contains(&"e2e4: 405385".to_owned()), "{counts:?}");
-    session.send("setoption name UCI_Chess960 value true")?;
+    session.set("UCI_Chess960", true)?;
     session.send("position fen 4k3/8/8/8/8/8/8/4K2R w K - 0 1")?;
     let lines = session.ask("go perft 1", "Nodes searched")?;
     assert!(lines.contains(&"e1h1: 1".to_owned()), "{lines:?}");
@@ -501,7 +482,7 @@ fn the_end_of_the_input_lets_perft_finish() -> Result<()> {
 fn a_long_search_names_its_root_moves() -> Result<()> {
     let mut session = session()?;
     let root = Position::from_fen(KIWIPETE)?;
-    session.send("setoption name MultiPV value 2")?;
+    session.set("MultiPV", 2)?;
     session.send(&format!("position fen {KIWIPETE}"))?;
     let began = Instant::now();
     session.send("go infinite")?;
@@ -524,21 +505,6 @@ fn a_long_search_names_its_root_moves() -> Result<()> {
 }
 
 #[test]
-fn a_depth_beyond_the_beam_is_reached_by_the_selective_search() -> Result<()> {
-    let mut session = session()?;
-    session.send("setoption name BeamVerify value none")?;
-    assert!(!is_selective(&mut session, "auto", "go depth 6")?);
-    assert!(is_selective(&mut session, "auto", "go depth 7")?);
-    session.send("setoption name SearchDepth value 3")?;
-    assert!(is_selective(&mut session, "auto", "go depth 4")?);
-    session.send("setoption name SearchDepth value 6")?;
-    let lines = session.ask("go depth 10", "bestmove")?;
-    assert!(lines.iter().any(|line| line.starts_with("info depth 10 ")), "{lines:?}");
-    assert!(lines.iter().all(|line| !line.starts_with("info string")), "{lines:?}");
-    session.end()
-}
-
-#[test]
 fn a_search_that_ends_before_its_depth_says_why() -> Result<()> {
     let mut session = session()?;
     let early = |session: &mut Session, go: &str| -> Result<Vec<String>> {
@@ -553,8 +519,8 @@ fn a_search_that_ends_before_its_depth_says_why() -> Result<()> {
         assert!(line.ends_with("reached: checkmate is forced"), "{line}");
     }
     assert_eq!(early(&mut session, "go depth 15 nodes 1")?, [""; 0]);
-    session.send("setoption name UCI_LimitStrength value true")?;
-    session.send("setoption name UCI_Elo value 1697")?;
+    session.set("UCI_LimitStrength", true)?;
+    session.set("UCI_Elo", 1697)?;
     session.send("position startpos")?;
     let said = early(&mut session, "go depth 9")?;
     assert_eq!(said, ["info string depth 4 of 9 reached: a limited strength searches no deeper"]);
@@ -564,7 +530,7 @@ fn a_search_that_ends_before_its_depth_says_why() -> Result<()> {
 #[test]
 fn time_is_counted_in_nodes_where_it_is_asked_for() -> Result<()> {
     let mut session = session()?;
-    session.send("setoption name nodestime value 100")?;
+    session.set("nodestime", 100)?;
     let nodes = |session: &mut Session, go: &str| -> Result<u64> {
         session.send("ucinewgame")?;
         let lines = session.ask(go, "bestmove")?;
@@ -589,7 +555,7 @@ fn time_is_counted_in_nodes_where_it_is_asked_for() -> Result<()> {
         let lines = session.ask("go wtime 3000 btime 3000", "bestmove")?;
         Ok(word_after(last_info(&lines)?, "depth").context("no depth")?.parse()?)
     };
-    session.send("setoption name nodestime value 10")?;
+    session.set("nodestime", 10)?;
     for go in ["go infinite", "go ponder wtime 3000 btime 3000"] {
         session.send("ucinewgame")?;
         depth(&mut session)?;
@@ -635,25 +601,55 @@ fn tables_are_probed_as_the_options_say() -> Result<()> {
     // A win that the 50-move rule turns into a draw.
     session.send("position fen 8/8/8/3k4/8/8/8/R3K3 w - - 95 100")?;
     assert_eq!(word_after(&last(&mut session)?, "cp"), Some("0"));
-    session.send("setoption name Syzygy50MoveRule value false")?;
+    session.set("Syzygy50MoveRule", false)?;
     assert_eq!(word_after(&last(&mut session)?, "cp"), Some("20000"));
-    session.send("setoption name SyzygyProbeLimit value 2")?;
+    session.set("SyzygyProbeLimit", 2)?;
     assert_eq!(word_after(&last(&mut session)?, "tbhits"), Some("0"));
-    session.send("setoption name SyzygyProbeLimit value 3")?;
+    session.set("SyzygyProbeLimit", 3)?;
     // Captures lead to positions that the tables contain.
     session.send("position fen 8/5p2/8/3k4/8/8/8/R3K3 w - - 0 1")?;
     let hits =
         |line: &str| -> Result<u64> { Ok(word_after(line, "tbhits").context("no hits")?.parse()?) };
     let everywhere = hits(&last(&mut session)?)?;
-    session.send("setoption name SyzygyProbeDepth value 100")?;
+    session.set("SyzygyProbeDepth", 100)?;
     let nowhere = hits(&last(&mut session)?)?;
     assert!(everywhere > 0 && nowhere == 0, "{everywhere} {nowhere}");
     session.end()
 }
 
 #[test]
-fn the_sides_are_exchanged_and_the_build_is_told() -> Result<()> {
+fn bench_takes_stockfishs_arguments() -> Result<()> {
     let mut session = session()?;
+    let folder = Folder::new()?;
+    let path = folder.at("fens.epd");
+    let record = KIWIPETE.replace(" 0 1", " bm e2a6; id \"2\";");
+    folder.write("fens.epd", format!("# a FEN and a record of EPD\n{STARTPOS}\n\n{record}\n"))?;
+    for (arguments, positions, cost) in [
+        ("16 1 3 current depth".to_owned(), 1, None),
+        ("1 2 500 default nodes".to_owned(), 16, None),
+        (format!("16 1 3 {} perft", path.display()), 2, Some("106764 nodes ")),
+        ("16 1 20 current movetime".to_owned(), 1, None),
+    ] {
+        let lines = session.said(&format!("bench {arguments}"))?;
+        let of_positions = lines.iter().filter(|line| line.contains(", position ")).count();
+        assert_eq!(of_positions, positions, "{lines:?}");
+        let last = &lines[lines.len() - 2];
+        assert!(last.ends_with(" nps") && last.contains(" nodes "), "{last}");
+        assert!(cost.is_none_or(|cost| last.starts_with(cost)), "{last}");
+    }
+    session.end()
+}
+
+#[test]
+fn people_see_the_board_the_scores_and_the_build() -> Result<()> {
+    let mut session = session()?;
+    session.send("position startpos moves e2e4 c7c5 g1f3")?;
+    let lines = session.ask("d", "Checkers:")?;
+    let fen = "Fen: rnbqkbnr/pp1ppppp/8/2p5/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2";
+    assert!(lines.contains(&fen.to_owned()), "{lines:?}");
+    // 22 moves, the position itself, and the answer to `isready`.
+    let lines = session.said("eval")?;
+    assert_eq!(lines.len(), 24, "{lines:?}");
     session.send("position startpos moves e2e4")?;
     session.send("flip")?;
     let lines = session.ask("d", "Checkers:")?;
@@ -666,57 +662,17 @@ fn the_sides_are_exchanged_and_the_build_is_told() -> Result<()> {
 }
 
 #[test]
-fn bench_takes_stockfishs_arguments() -> Result<()> {
-    let mut session = session()?;
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().join("fens.epd");
-    let record = KIWIPETE.replace(" 0 1", " bm e2a6; id \"2\";");
-    std::fs::write(&path, format!("# a FEN and a record of EPD\n{STARTPOS}\n\n{record}\n"))?;
-    for (arguments, positions, cost) in [
-        ("16 1 3 current depth".to_owned(), 1, None),
-        ("1 2 500 default nodes".to_owned(), 16, None),
-        (format!("16 1 3 {} perft", path.display()), 2, Some("106764 nodes ")),
-        ("16 1 20 current movetime".to_owned(), 1, None),
-    ] {
-        session.send(&format!("bench {arguments}"))?;
-        let lines = session.ask("isready", "readyok")?;
-        let of_positions = lines.iter().filter(|line| line.contains(", position ")).count();
-        assert_eq!(of_positions, positions, "{lines:?}");
-        let last = &lines[lines.len() - 2];
-        assert!(last.ends_with(" nps") && last.contains(" nodes "), "{last}");
-        assert!(cost.is_none_or(|cost| last.starts_with(cost)), "{last}");
-    }
-    session.end()
-}
-
-#[test]
-fn people_see_the_board_and_the_scores() -> Result<()> {
-    let mut session = session()?;
-    let fen = "rnbqkbnr/pp1ppppp/8/2p5/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2";
-    session.send("position startpos moves e2e4 c7c5 g1f3")?;
-    let lines = session.ask("d", "Checkers:")?;
-    assert!(lines.contains(&format!("Fen: {fen}")), "{lines:?}");
-    session.send("eval")?;
-    let lines = session.ask("isready", "readyok")?;
-    // 22 moves, the position itself, and the answer to `isready`.
-    assert_eq!(lines.len(), 24, "{lines:?}");
-    session.end()
-}
-
-#[test]
 fn a_log_holds_both_sides_of_the_conversation() -> Result<()> {
     let mut session = session()?;
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().join("a log.txt");
-    session.send("setoption name UCI_Opponent value GM 2800 human Gary Kasparov")?;
-    session.send("setoption name UCI_EngineAbout value Azimuth")?;
-    session.send(&format!("setoption name LogFile value {}", path.display()))?;
-    let lines = session.ask("isready", "readyok")?;
+    let folder = Folder::new()?;
+    let path = folder.at("a log.txt");
+    session.set("UCI_Opponent", "GM 2800 human Gary Kasparov")?;
+    session.set("UCI_EngineAbout", "Azimuth")?;
+    let lines = session.said(&format!("setoption name LogFile value {}", path.display()))?;
     assert_eq!(lines.len(), 1, "{lines:?}");
     session.ask("go depth 1", "bestmove")?;
-    session.send("setoption name LogFile value <empty>")?;
-    session.ask("isready", "readyok")?;
-    let log = std::fs::read_to_string(path)?;
+    session.said("setoption name LogFile value <empty>")?;
+    let log = folder.read("a log.txt")?;
     assert!(log.contains(" > go depth 1\n") && log.contains(" < bestmove "), "{log}");
     assert!(log.contains(" # the opponent is GM 2800 human Gary Kasparov\n"), "{log}");
     assert_eq!(log.matches("readyok").count(), 1, "{log}");
@@ -726,9 +682,8 @@ fn a_log_holds_both_sides_of_the_conversation() -> Result<()> {
 /// Compares `depth` with `seldepth`: without the beam's verification, only the selective search
 /// resolves captures beyond the last ply.
 fn is_selective(session: &mut Session, planner: &str, go: &str) -> Result<bool> {
-    session.send(&format!("setoption name Planner value {planner}"))?;
-    session.send(&format!("position fen {KIWIPETE}"))?;
-    let lines = session.ask(go, "bestmove")?;
+    session.set("Planner", planner)?;
+    let lines = session.search(&format!("fen {KIWIPETE}"), go)?;
     let mut words = last_info(&lines)?.split(' ').skip(2).step_by(2);
     Ok(words.next() != words.next())
 }
@@ -736,21 +691,30 @@ fn is_selective(session: &mut Session, planner: &str, go: &str) -> Result<bool> 
 #[test]
 fn the_kind_of_search_chooses_the_planner_unless_the_user_does() -> Result<()> {
     let mut session = session()?;
-    session.send("setoption name BeamVerify value none")?;
+    session.set("BeamVerify", "none")?;
+    // A depth beyond the beam is reached by the selective search.
+    assert!(!is_selective(&mut session, "auto", "go depth 6")?);
+    assert!(is_selective(&mut session, "auto", "go depth 7")?);
+    session.set("SearchDepth", 3)?;
+    assert!(is_selective(&mut session, "auto", "go depth 4")?);
+    session.set("SearchDepth", 6)?;
+    let lines = session.ask("go depth 10", "bestmove")?;
+    assert!(lines.iter().any(|line| line.starts_with("info depth 10 ")), "{lines:?}");
+    assert!(lines.iter().all(|line| !line.starts_with("info string")), "{lines:?}");
     assert!(!is_selective(&mut session, "auto", "go depth 4")?);
     assert!(is_selective(&mut session, "auto", "go movetime 60")?);
     assert!(is_selective(&mut session, "auto", "go nodes 3000")?);
     assert!(is_selective(&mut session, "selective", "go depth 4")?);
     assert!(!is_selective(&mut session, "beam", "go movetime 60")?);
     // For an encoder that needs large batches, `auto` chooses the beam.
-    session.send(&format!("setoption name WeightsFile value {MINI}"))?;
+    session.set("WeightsFile", MINI)?;
     assert!(!is_selective(&mut session, "auto", "go nodes 100")?);
     assert!(is_selective(&mut session, "selective", "go nodes 100")?);
-    session.send("setoption name WeightsFile value <embedded>")?;
+    session.set("WeightsFile", "<embedded>")?;
     // The rating chooses the search, whatever `Planner` is.
-    session.send("setoption name UCI_LimitStrength value true")?;
+    session.set("UCI_LimitStrength", true)?;
     for (elo, selective) in [(1000, false), (1737, false), (1738, true), (2500, true)] {
-        session.send(&format!("setoption name UCI_Elo value {elo}"))?;
+        session.set("UCI_Elo", elo)?;
         for planner in ["auto", "beam", "selective"] {
             assert_eq!(is_selective(&mut session, planner, "go movetime 500")?, selective, "{elo}");
         }
@@ -765,12 +729,11 @@ fn a_choice_is_explained_by_either_planner_even_after_isready() -> Result<()> {
     let refused = session.answer("explain", "info string")?;
     assert!(refused.contains("no search to explain"), "{refused}");
     for (planner, looked_at) in [("beam", 3), ("selective", 20)] {
-        session.send(&format!("setoption name Planner value {planner}"))?;
+        session.set("Planner", planner)?;
         let best = session.answer("go depth 4", "bestmove")?;
         // The engine does not warm up after a search.
         session.ask("isready", "readyok")?;
-        session.send("explain")?;
-        let lines = session.ask("isready", "readyok")?;
+        let lines = session.said("explain")?;
         let moves: Vec<&String> = lines.iter().filter(|line| line.contains(" cp ")).collect();
         let dropped = moves.iter().filter(|line| line.ends_with("dropped")).count();
         assert_eq!((moves.len(), moves.len() - dropped), (20, looked_at), "{lines:?}");
@@ -783,7 +746,7 @@ fn a_choice_is_explained_by_either_planner_even_after_isready() -> Result<()> {
 fn threads_search_and_stop_together() -> Result<()> {
     let mut session = session()?;
     for threads in [2, 8, 1] {
-        session.send(&format!("setoption name Threads value {threads}"))?;
+        session.set("Threads", threads)?;
         session.send(&format!("position fen {KIWIPETE}"))?;
         for go in ["go depth 6", "go movetime 50", "go wtime 500 btime 500"] {
             assert!(session.answer(go, "bestmove")?.starts_with("bestmove "));
@@ -799,8 +762,7 @@ fn threads_search_and_stop_together() -> Result<()> {
 fn many_threads_are_ready_and_move_in_time() -> Result<()> {
     let mut session = session()?;
     let began = Instant::now();
-    session.send("setoption name Threads value 1024")?;
-    let said = session.ask("isready", "readyok")?;
+    let said = session.said("setoption name Threads value 1024")?;
     let threads = 8 * std::thread::available_parallelism()?.get();
     let notice = format!("info string Threads 1024: {threads} search, 8 for each processor");
     assert_eq!(said.contains(&notice), threads < 1024, "{said:?}");
@@ -839,13 +801,13 @@ fn bench_ends_in_nodes_and_speed_of_the_selective_search() -> Result<()> {
 #[test]
 fn bad_input_gets_one_line_and_changes_nothing() -> Result<()> {
     let mut session = session()?;
-    let folder = tempfile::tempdir()?;
-    let path = |name: &str| folder.path().join(name).display().to_string();
-    std::fs::write(path("broken.safetensors"), [0xff; 64])?;
-    std::fs::write(path("huge-header.safetensors"), 10_000_000_000u64.to_le_bytes())?;
-    std::fs::write(path("empty.epd"), "# nothing\n")?;
-    std::fs::write(path("bad.epd"), "\n4k3/8/8/8 w - -\n")?;
-    let (folder, long) = (folder.path().display().to_string(), "x".repeat(2_000_000));
+    let folder = Folder::new()?;
+    folder.write("broken.safetensors", [0xff; 64])?;
+    folder.write("huge-header.safetensors", 10_000_000_000u64.to_le_bytes())?;
+    folder.write("empty.epd", "# nothing\n")?;
+    folder.write("bad.epd", "\n4k3/8/8/8 w - -\n")?;
+    let path = |name: &str| folder.at(name).display().to_string();
+    let (itself, long) = (folder.path().display(), "x".repeat(2_000_000));
     session.send("position startpos moves e2e4 e7e5")?;
     for (line, part) in [
         ("position fen 8/8/8/8/8/8/8/8 w - - 0 1", "not a legal board"),
@@ -883,19 +845,18 @@ fn bad_input_gets_one_line_and_changes_nothing() -> Result<()> {
         (&format!("setoption name WeightsFile value {}", path("broken.safetensors")), "broken"),
         (&format!("setoption name WeightsFile value {}", path("huge-header.safetensors")), "huge"),
         (&format!("setoption name WeightsFile value {}", path("missing")), "missing"),
-        (&format!("setoption name WeightsFile value {folder}"), "not a regular file"),
+        (&format!("setoption name WeightsFile value {itself}"), "not a regular file"),
         ("setoption name WeightsFile value /dev/zero", "not a regular file"),
-        (&format!("setoption name LogFile value {folder}"), "not a regular file"),
+        (&format!("setoption name LogFile value {itself}"), "not a regular file"),
         (&format!("setoption name LogFile value {}", path("no/such.log")), "no/such.log"),
-        (&format!("setoption name SyzygyPath value {folder}"), "no Syzygy tables"),
+        (&format!("setoption name SyzygyPath value {itself}"), "no Syzygy tables"),
         ("setoption name SyzygyPath value /no/such", "Syzygy folder '/no/such'"),
         ("setoption name Slow Mover value 5", "option Slow Mover: expected 10 to 1000"),
         ("stop", "no search is running"),
         ("\u{0}\u{1}", "unknown command"),
         (&long, "line too long"),
     ] {
-        session.send(line)?;
-        let answers = session.ask("isready", "readyok")?;
+        let answers = session.said(line)?;
         let [answer, _] = answers.as_slice() else { bail!("{answers:?}") };
         assert!(answer.starts_with("info string") && answer.contains(part), "{answer}");
     }
@@ -905,7 +866,7 @@ fn bad_input_gets_one_line_and_changes_nothing() -> Result<()> {
     // The last position was refused, and no other position is searched in its place.
     let lines = session.ask("go depth 2", "bestmove")?;
     let [reason, answer] = lines.as_slice() else { bail!("{lines:?}") };
-    assert!(reason.contains("there is no position: FEN 'x x"), "{reason}");
+    assert!(reason.contains("there is no position: expected 'moves', found 'e2e4'"), "{reason}");
     assert_eq!(answer, "bestmove 0000");
     session.send("position startpos")?;
     assert_ne!(session.answer("go depth 2", "bestmove")?, "bestmove 0000");

@@ -2,7 +2,5 @@
 //! tokens.
 
 mod odd_games;
-mod onnx;
-mod solis;
-mod tokens;
+mod transformers;
 mod weights;

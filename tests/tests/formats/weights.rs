@@ -11,7 +11,7 @@ use azimuth_network::checksum::{self, hex};
 use azimuth_network::parameters::Parameters;
 use azimuth_network::weights::Weights;
 use azimuth_search::DefaultWeights;
-use azimuth_tests::{GAMES, root, text, trainer};
+use azimuth_tests::{Folder, GAMES, root, text, trainer_refused};
 use candle_core::{DType, Device, Tensor};
 use sha2::{Digest, Sha256};
 
@@ -24,8 +24,8 @@ fn refusal(path: &Path) -> String {
 
 #[test]
 fn what_is_written_reads_back() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().join("copy.safetensors");
+    let folder = Folder::new()?;
+    let path = folder.at("copy.safetensors");
     let weights = embedded_weights::read(DefaultWeights::Beam)?;
     weights.write(&path)?;
     let copy = Weights::read(&path)?;
@@ -41,14 +41,14 @@ fn what_is_written_reads_back() -> Result<()> {
 
 #[test]
 fn broken_files_are_refused() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().join("weights.safetensors");
+    let folder = Folder::new()?;
+    let path = folder.at("weights.safetensors");
     let good = embedded_weights::read(DefaultWeights::Beam)?;
     good.write(&path)?;
-    let bytes = std::fs::read(&path)?;
+    let bytes = fs::read(&path)?;
 
     for length in [0, 7, 100, bytes.len() / 2, bytes.len() - 1] {
-        std::fs::write(&path, &bytes[..length])?;
+        fs::write(&path, &bytes[..length])?;
         assert!(refusal(&path).contains("not a complete safetensors file"), "{length}");
     }
     // Bits are flipped in all parts of the file: in the header and in the tensors.
@@ -62,54 +62,48 @@ fn broken_files_are_refused() -> Result<()> {
     }
     let mut huge = bytes.clone();
     huge[..8].copy_from_slice(&10_000_000_000u64.to_le_bytes());
-    std::fs::write(&path, &huge)?;
+    fs::write(&path, &huge)?;
     assert!(refusal(&path).contains("not a complete safetensors file"));
 
-    let replaced = |name: &str, tensor: Tensor| -> Result<Weights> {
+    let refused = |change: &dyn Fn(&mut Weights)| -> Result<String> {
         let mut weights = good.clone();
-        let others = good.parameters.iter().filter(|(other, _)| *other != name);
-        let all = others.map(|(n, t)| (n.clone(), t.clone())).chain([(name.to_owned(), tensor)]);
-        weights.parameters = Parameters::new(all);
-        Ok(weights)
+        change(&mut weights);
+        weights.write(&path)?;
+        Ok(refusal(&path))
     };
-    replaced("hidden.bias", Tensor::zeros(255, DType::F32, &Device::Cpu)?)?.write(&path)?;
-    assert!(refusal(&path).contains("'hidden.bias' has shape [255], expected [256]"));
-    let nan = Tensor::full(f32::NAN, 256, &Device::Cpu)?;
-    replaced("hidden.bias", nan)?.write(&path)?;
-    assert!(refusal(&path).contains("'hidden.bias' holds a value that is not finite"));
-
-    let mut nan = good.clone();
-    nan.axis.white_mean[0] = f32::NAN;
-    nan.write(&path)?;
-    assert!(refusal(&path).contains("a value of the axis is not finite"));
-
-    let integers = Tensor::zeros(256, DType::U8, &Device::Cpu)?;
-    replaced("hidden.bias", integers)?.write(&path)?;
-    assert!(refusal(&path).contains("'hidden.bias' has dtype U8, expected F32, F16 or BF16"));
-
-    let mut newer = good.clone();
-    newer.metadata.format_version = 99;
-    newer.write(&path)?;
-    assert!(refusal(&path).contains("format version 99, expected 1"));
+    for (bias, part) in [
+        (Tensor::zeros(255, DType::F32, &Device::Cpu)?, "has shape [255], expected [256]"),
+        (Tensor::full(f32::NAN, 256, &Device::Cpu)?, "holds a value that is not finite"),
+        (Tensor::zeros(256, DType::U8, &Device::Cpu)?, "has dtype U8, expected F32, F16 or BF16"),
+    ] {
+        let line = refused(&|weights: &mut Weights| {
+            let others = good.parameters.iter().filter(|(name, _)| *name != "hidden.bias");
+            let others = others.map(|(name, tensor)| (name.clone(), tensor.clone()));
+            let all = others.chain([("hidden.bias".to_owned(), bias.clone())]);
+            weights.parameters = Parameters::new(all);
+        })?;
+        assert!(line.contains(&format!("'hidden.bias' {part}")), "{line}");
+    }
+    let line = refused(&|weights: &mut Weights| weights.axis.white_mean[0] = f32::NAN)?;
+    assert!(line.contains("a value of the axis is not finite"), "{line}");
+    let line = refused(&|weights: &mut Weights| weights.metadata.format_version = 99)?;
+    assert!(line.contains("format version 99, expected 1"), "{line}");
     Ok(())
 }
 
 #[test]
 fn files_of_other_kinds_are_named() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let [data, out] = ["games.azd", "own.safetensors"].map(|name| folder.path().join(name));
-    trainer(&["data", GAMES, "--out", &text(&data)])?;
-    let small = ["--accumulator", "128", "--anchors", "128", "--steps", "1", "--sample", "1000"];
-    trainer(&[&["train", "--data", &text(&data), "--out", &text(&out)][..], &small].concat())?;
-    let at = |name: &str| folder.path().join(name);
-    let mini = text(&root().join("weights/mini.safetensors"));
-    let files = ["--weights", &mini, "--out", &text(&at("authors.pth"))];
-    trainer(&[&["export", "--format", "solis"], &files[..]].concat())?;
-    fs::write(at("stockfish.nnue"), b"\x20\x2f\xf3\x7a a network")?;
-    fs::write(at("games.pgn"), "[Event \"a game\"]\n\n1. e4 *\n")?;
+    let folder = Folder::new()?;
+    folder.trainer("data GAMES --out @games.azd")?;
+    let small = "--accumulator 128 --anchors 128 --steps 1 --sample 1000";
+    folder.trainer(&format!("train --data @games.azd --out @own.safetensors {small}"))?;
+    let mini = "--weights ROOT/weights/mini.safetensors";
+    folder.trainer(&format!("export --format solis {mini} --out @authors.pth"))?;
+    folder.write("stockfish.nnue", b"\x20\x2f\xf3\x7a a network")?;
+    folder.write("games.pgn", "[Event \"a game\"]\n\n1. e4 *\n")?;
     for (path, kind, remedy) in [
         (
-            at("own.checkpoint"),
+            folder.at("own.checkpoint"),
             "a training checkpoint",
             "export it first with `azimuth-train export --checkpoint",
         ),
@@ -118,18 +112,18 @@ fn files_of_other_kinds_are_named() -> Result<()> {
             "the weights of a rival",
             "`azimuth-rivals play value --weights FILE`",
         ),
-        (data, "a dataset", "`azimuth-train train --data"),
-        (at("stockfish.nnue"), "a Stockfish network", "`azimuth-train label --network"),
-        (at("authors.pth"), "PyTorch checkpoint", "`azimuth-train import --checkpoint"),
-        (at("games.pgn"), "games", "`azimuth-train train --data"),
+        (folder.at("games.azd"), "a dataset", "`azimuth-train train --data"),
+        (folder.at("stockfish.nnue"), "a Stockfish network", "`azimuth-train label --network"),
+        (folder.at("authors.pth"), "PyTorch checkpoint", "`azimuth-train import --checkpoint"),
+        (folder.at("games.pgn"), "games", "`azimuth-train train --data"),
         (GAMES.into(), "games", "`azimuth-train train --data"),
     ] {
         let line = refusal(&path);
         assert!(line.contains(kind) && line.contains(remedy), "{line}");
     }
     // The error must not call a file of another kind a damaged checkpoint that the user may delete.
-    let export = ["export", "--checkpoint", &text(&out), "--data", GAMES, "--out", "x"];
-    let error = trainer(&export).expect_err("weights").to_string();
+    let export = "export --checkpoint @own.safetensors --data GAMES --out x";
+    let error = folder.trainer_error(export)?;
     assert!(
         error.contains("no checkpoint: it says no step") && !error.contains("delete"),
         "{error}"
@@ -139,23 +133,19 @@ fn files_of_other_kinds_are_named() -> Result<()> {
 
 #[test]
 fn a_damaged_checkpoint_is_refused_and_one_of_an_older_version_is_taken() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let out = folder.path().join("run.safetensors");
-    let (checkpoint, out) = (out.with_extension("checkpoint"), text(&out));
-    let command = ["train", "--data", GAMES, "--out", &out, "--anchors", "8", "--sample", "100"];
-    let short = ["--steps", "9", "--accumulator", "128", "--features", "piece-square"];
-    let train = |more: &[&str]| trainer(&[&command[..], &short, more].concat());
-    train(&["--stop-after", "3"])?;
+    let folder = Folder::new()?;
+    let train = "train --data GAMES --out @run.safetensors --anchors 8 --sample 100 --steps 9 \
+                 --accumulator 128 --features piece-square";
+    folder.trainer(&format!("{train} --stop-after 3"))?;
+    let checkpoint = folder.at("run.checkpoint");
     let whole = fs::read(&checkpoint)?;
     let mut damaged = whole.clone();
     let last = damaged.len() - 1;
     damaged[last] ^= 1;
     fs::write(&checkpoint, &damaged)?;
-    let error = train(&[]).expect_err("damaged").to_string();
-    let line =
-        error.lines().find(|line| line.starts_with("azimuth-train: ")).context("an error")?;
-    assert!(line.contains("run.checkpoint': the file is damaged"), "{error}");
-    assert!(line.ends_with("use another copy, or delete it to begin anew"), "{error}");
+    let line = trainer_refused(folder.run("azimuth-train", train)?)?;
+    assert!(line.contains("run.checkpoint': the file is damaged"), "{line}");
+    assert!(line.ends_with("use another copy, or delete it to begin anew"), "{line}");
     assert!(fs::read(&checkpoint)? == damaged, "it is left as it was");
     // The key of the checksum is renamed: the file then counts as one without a checksum, from an
     // older version.
@@ -163,8 +153,7 @@ fn a_damaged_checkpoint_is_refused_and_one_of_an_older_version_is_taken() -> Res
     let mut older = whole;
     older[key + 1..key + 7].copy_from_slice(b"others");
     fs::write(&checkpoint, older)?;
-    train(&[])?;
-    Ok(())
+    folder.trainer(train).map(drop)
 }
 
 /// The checksums are verified here, not at each start of the engine.

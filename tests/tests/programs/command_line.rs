@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
-use azimuth_tests::{GAMES, binary, printed, python, refusal, run, text, trainer};
+use azimuth_tests::{Folder, binary, printed, python, refusal, run, text};
 
 const PROGRAMS: [&str; 4] = ["azimuth", "azimuth-bench", "azimuth-train", "azimuth-rivals"];
 
@@ -83,14 +82,11 @@ fn completions_are_scripts_of_every_command() -> Result<()> {
             assert!(script.contains(command), "{program}, {shell}");
         }
     }
-    let folder = tempfile::tempdir()?;
-    let script = folder.path().join("azimuth.bash");
-    fs::write(&script, output("azimuth", &["completions", "bash"])?)?;
-    let ask = format!(
-        "source {} && COMP_WORDS=(azimuth ex) COMP_CWORD=1 && _azimuth azimuth ex azimuth && echo ${{COMPREPLY[@]}}",
-        script.display()
-    );
-    let completed = Command::new("bash").args(["-c", &ask]).output()?;
+    let folder = Folder::new()?;
+    folder.write("azimuth.bash", output("azimuth", &["completions", "bash"])?)?;
+    let ask = "source ./azimuth.bash && COMP_WORDS=(azimuth ex) COMP_CWORD=1 \
+               && _azimuth azimuth ex azimuth && echo ${COMPREPLY[@]}";
+    let completed = Command::new("bash").args(["-c", ask]).current_dir(folder.path()).output()?;
     assert_eq!(String::from_utf8(completed.stdout)?.trim(), "explain");
     Ok(())
 }
@@ -99,12 +95,10 @@ fn completions_are_scripts_of_every_command() -> Result<()> {
 fn every_command_has_a_manual_page_of_another_name() -> Result<()> {
     let mut pages = BTreeMap::new();
     for program in PROGRAMS {
-        let folder = tempfile::tempdir()?;
+        let folder = Folder::new()?;
         output(program, &["man", &text(folder.path())])?;
-        for entry in fs::read_dir(folder.path())? {
-            let path = entry?.path();
-            let name = text(Path::new(path.file_name().context("no name")?));
-            let other = pages.insert(name.clone(), fs::read_to_string(&path)?);
+        for name in folder.names()? {
+            let other = pages.insert(name.clone(), folder.read(&name)?);
             assert!(other.is_none(), "{program}: another program writes '{name}', too");
         }
     }
@@ -138,40 +132,37 @@ fn all_programs_say_errors_alike() -> Result<()> {
 #[cfg(target_os = "linux")]
 #[test]
 fn what_cannot_be_printed_is_a_failure_and_a_closed_pipe_is_none() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let data = text(&folder.path().join("games.azd"));
-    trainer(&["data", GAMES, "--out", &data])?;
-    let positions = text(&folder.path().join("positions.csv"));
-    trainer(&["data", &data, "--out", &positions])?;
-    let played = folder.path().join("played.pgn");
+    let folder = Folder::new()?;
+    folder.trainer("data GAMES --out @games.azd")?;
+    folder.trainer("data @games.azd --out @positions.csv")?;
     let tags = "[White \"a\"]\n[Black \"b\"]\n[WhiteElo \"2000\"]\n[Result \"1-0\"]\n\n";
-    fs::write(&played, format!("{tags}1. e4 1-0\n"))?;
-    let played = text(&played);
-    let explained = "8/8/8/4k3/8/4K3/4Q3/8 w - - 0 1";
-    for (program, arguments) in [
-        ("azimuth", &["bench", "1"][..]),
-        ("azimuth", &["explain", explained, "--depth", "1"]),
-        ("azimuth", &["explain", explained, "--depth", "1", "--json"]),
-        ("azimuth", &["completions", "bash"]),
-        ("azimuth-train", &["data", "--info", &data]),
-        ("azimuth-train", &["data", "--head", "3", &data]),
-        ("azimuth-train", &["eval", "--data", &data, "--sample", "100"]),
-        ("azimuth-train", &["neighbours", explained, "--data", &data, "--sample", "100"]),
-        ("azimuth-bench", &["rate", &played, "--known", "a=2000"]),
-        ("azimuth-rivals", &["tau", "heuristic", "--data", &positions]),
+    folder.write("played.pgn", format!("{tags}1. e4 1-0\n"))?;
+    for (program, line) in [
+        ("azimuth", "bench 1"),
+        ("azimuth", "explain 8/8/8/4k3/8/4K3/4Q3/8 --depth 1"),
+        ("azimuth", "explain 8/8/8/4k3/8/4K3/4Q3/8 --depth 1 --json"),
+        ("azimuth", "completions bash"),
+        ("azimuth-train", "data --info @games.azd"),
+        ("azimuth-train", "data --head 3 @games.azd"),
+        ("azimuth-train", "eval --data @games.azd --sample 100"),
+        ("azimuth-train", "neighbours 8/8/8/4k3/8/4K3/4Q3/8 --data @games.azd --sample 100"),
+        ("azimuth-bench", "rate @played.pgn --known a=2000"),
+        ("azimuth-rivals", "tau heuristic --data @positions.csv"),
     ] {
+        let mut command = Command::new(binary(program)?);
+        command.args(folder.words(line)?);
         let full = fs::OpenOptions::new().write(true).open("/dev/full")?;
-        let run = Command::new(binary(program)?).args(arguments).stdout(full).output()?;
+        let run = command.stdout(full).output()?;
         let error = String::from_utf8(run.stderr)?;
-        assert_eq!(run.status.code(), Some(1), "{program} {arguments:?}: {error}");
+        assert_eq!(run.status.code(), Some(1), "{program} {line}: {error}");
         let last = error.lines().last().unwrap_or_default();
         let says = last.starts_with(&format!("{program}: ")) && last.contains("No space left");
-        assert!(says && !error.contains("panicked"), "{program} {arguments:?}: {error}");
+        assert!(says && !error.contains("panicked"), "{program} {line}: {error}");
 
         let (reader, writer) = std::io::pipe()?;
         drop(reader);
-        let run = Command::new(binary(program)?).args(arguments).stdout(writer).output()?;
-        assert!(run.status.success(), "{program} {arguments:?}: {run:?}");
+        let run = command.stdout(writer).output()?;
+        assert!(run.status.success(), "{program} {line}: {run:?}");
     }
     // The error cannot be printed either.
     for program in PROGRAMS {

@@ -3,6 +3,5 @@
 
 mod bench;
 mod command_line;
-mod game;
 mod play;
 mod repeats;

@@ -32,8 +32,7 @@ fn facts(line: &str) -> String {
 }
 
 fn search(session: &mut Session, position: &str, go: &str) -> Result<Vec<String>> {
-    session.send(&format!("position {position}"))?;
-    let said = session.ask(go, "bestmove ")?;
+    let said = session.search(position, go)?;
     let facts: Vec<String> = said.iter().map(|line| facts(line)).collect();
     ensure!(facts.iter().any(|line| line.contains(" nodes ")), "{said:?}");
     Ok(facts)
@@ -41,7 +40,7 @@ fn search(session: &mut Session, position: &str, go: &str) -> Result<Vec<String>
 
 fn begin(planner: &str) -> Result<Session> {
     let mut session = Session::start()?;
-    session.send(&format!("setoption name Planner value {planner}"))?;
+    session.set("Planner", planner)?;
     Ok(session)
 }
 
@@ -58,8 +57,7 @@ fn searches_repeat_after_ucinewgame_and_in_a_fresh_process() -> Result<()> {
         let first = first.collect::<Result<Vec<_>>>()?;
         // The tables are full of other positions by now, and `isready` has searched.
         for (position, expected) in positions.iter().zip(&first).rev() {
-            session.send("ucinewgame")?;
-            session.ask("isready", "readyok")?;
+            session.said("ucinewgame")?;
             let again = search(&mut session, position, go)?;
             ensure!(again == *expected, "{planner}, {position}: {again:?}, at first {expected:?}");
         }

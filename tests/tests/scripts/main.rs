@@ -1,4 +1,0 @@
-//! The scripts that releases and CUDA builds use.
-
-mod packaging;
-mod with_cuda;
