@@ -77,8 +77,8 @@ pub fn attention_back(
         }
         _ => {
             let attend = |packed: &[Tensor]| reference::attention(&packed[0], bias, heads, mask);
-            let [slopes] = reference::gradients(attend, [packed], gradient)?;
-            Ok(slopes)
+            let [gradients] = reference::gradients(attend, [packed], gradient)?;
+            Ok(gradients)
         }
     }
 }
@@ -112,8 +112,8 @@ pub fn gelu_back(
         Path::Cuda if cuda::takes_rows(x)? => cuda::gelu_back(x, bias, mask, gradient),
         _ => {
             let activate = |x: &[Tensor]| reference::gelu(&x[0], bias, mask);
-            let [slopes] = reference::gradients(activate, [x], gradient)?;
-            Ok(slopes)
+            let [gradients] = reference::gradients(activate, [x], gradient)?;
+            Ok(gradients)
         }
     }
 }

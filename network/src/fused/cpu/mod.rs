@@ -36,27 +36,28 @@ pub fn add_norm_back(
 ) -> Result<AddNormBack> {
     let AddNorm { bias, weight, shift } = parameters;
     let width = weight.elem_count();
-    let mut slopes = Slopes {
+    let mut gradients = Gradients {
         x: vec![0.0; x.elem_count()],
         branch: vec![0.0; x.elem_count()],
         weight: vec![0.0; width],
         shift: vec![0.0; width],
     };
     with_values([x, branch, bias, weight, gradient], |[x, branch, bias, weight, gradient]| {
-        norm_rows_back(x, branch, &Residual { bias, weight }, mask, gradient, &mut slopes);
+        norm_rows_back(x, branch, &Residual { bias, weight }, mask, gradient, &mut gradients);
     })?;
-    let like =
-        |slopes: Vec<f32>, tensor: &Tensor| Tensor::from_vec(slopes, tensor.shape(), &Device::Cpu);
+    let like = |gradients: Vec<f32>, tensor: &Tensor| {
+        Tensor::from_vec(gradients, tensor.shape(), &Device::Cpu)
+    };
     Ok(AddNormBack {
-        x: like(slopes.x, x)?,
-        branch: like(slopes.branch, branch)?,
-        weight: like(slopes.weight, weight)?,
-        shift: like(slopes.shift, shift)?,
+        x: like(gradients.x, x)?,
+        branch: like(gradients.branch, branch)?,
+        weight: like(gradients.weight, weight)?,
+        shift: like(gradients.shift, shift)?,
     })
 }
 
 /// Gradients of the inputs and parameters of a layer norm.
-struct Slopes {
+struct Gradients {
     x: Vec<f32>,
     branch: Vec<f32>,
     weight: Vec<f32>,
@@ -131,29 +132,29 @@ fn norm_rows_back(
     residual: &Residual<'_>,
     mask: DropoutMask,
     gradient: &[f32],
-    slopes: &mut Slopes,
+    gradients: &mut Gradients,
 ) {
     let width = residual.weight.len();
     let mut normed = vec![0.0; width];
     let inputs = x.chunks_exact(width).zip(branch.chunks_exact(width));
-    let outputs = slopes.x.chunks_exact_mut(width).zip(slopes.branch.chunks_exact_mut(width));
+    let outputs = gradients.x.chunks_exact_mut(width).zip(gradients.branch.chunks_exact_mut(width));
     let rows = inputs.zip(gradient.chunks_exact(width)).zip(outputs);
     for (index, (((x, branch), gradient), (dx, db))) in rows.enumerate() {
         let (mean, scale) = residual.sum(index, x, branch, mask, &mut normed);
         normed.iter_mut().for_each(|x| *x = (*x - mean) * scale);
         let (mut sum, mut along) = (0.0, 0.0);
         for column in 0..width {
-            slopes.weight[column] += gradient[column] * normed[column];
-            slopes.shift[column] += gradient[column];
+            gradients.weight[column] += gradient[column] * normed[column];
+            gradients.shift[column] += gradient[column];
             dx[column] = gradient[column] * residual.weight[column];
         }
-        for (slope, normed) in dx.iter().zip(&normed) {
-            sum += slope;
-            along += slope * normed;
+        for (derivative, normed) in dx.iter().zip(&normed) {
+            sum += derivative;
+            along += derivative * normed;
         }
         let (sum, along) = (sum / width as f32, along / width as f32);
-        for (slope, normed) in dx.iter_mut().zip(&normed) {
-            *slope = scale * (*slope - sum - normed * along);
+        for (derivative, normed) in dx.iter_mut().zip(&normed) {
+            *derivative = scale * (*derivative - sum - normed * along);
         }
         db.copy_from_slice(dx);
         drop_row(mask, index, db);
@@ -187,9 +188,9 @@ pub fn gelu_back(
     mask: DropoutMask,
     gradient: &Tensor,
 ) -> Result<Tensor> {
-    let mut slopes = gradient.flatten_all()?.to_vec1::<f32>()?;
-    with_values([x, bias], |[x, bias]| gelu_rows_back(x, bias, mask, &mut slopes))?;
-    Tensor::from_vec(slopes, x.shape(), &Device::Cpu)
+    let mut gradients = gradient.flatten_all()?.to_vec1::<f32>()?;
+    with_values([x, bias], |[x, bias]| gelu_rows_back(x, bias, mask, &mut gradients))?;
+    Tensor::from_vec(gradients, x.shape(), &Device::Cpu)
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
@@ -205,15 +206,15 @@ fn gelu_rows(x: &[f32], bias: &[f32], mask: DropoutMask, out: &mut [f32]) {
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn gelu_rows_back(x: &[f32], bias: &[f32], mask: DropoutMask, slopes: &mut [f32]) {
-    let rows = x.chunks_exact(bias.len()).zip(slopes.chunks_exact_mut(bias.len()));
-    for (row, (x, slopes)) in rows.enumerate() {
-        for (slope, (x, bias)) in slopes.iter_mut().zip(x.iter().zip(bias)) {
+fn gelu_rows_back(x: &[f32], bias: &[f32], mask: DropoutMask, gradients: &mut [f32]) {
+    let rows = x.chunks_exact(bias.len()).zip(gradients.chunks_exact_mut(bias.len()));
+    for (row, (x, gradients)) in rows.enumerate() {
+        for (derivative, (x, bias)) in gradients.iter_mut().zip(x.iter().zip(bias)) {
             let x = x + bias;
             let (below, density) = normal(x);
-            *slope *= below + x * density;
+            *derivative *= below + x * density;
         }
-        drop_row(mask, row, slopes);
+        drop_row(mask, row, gradients);
     }
 }
 
