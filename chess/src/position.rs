@@ -394,17 +394,27 @@ pub fn split_operations(line: &str) -> (String, String) {
     let counters = fields.iter().skip(4).take(2).take_while(is_counter).count();
     let (fen, operations) = fields.split_at(fields.len().min(4 + counters));
     let mut fen: Vec<&str> = fen.iter().map(|field| field.trim_end_matches(';')).collect();
-    let operand = |code: &str| {
-        let begins = |place: usize| place == 0 || operations[place - 1].ends_with(';');
-        let place = (0..operations.len()).find(|&at| operations[at] == code && begins(at))?;
-        let found = operations.get(place + 1)?.trim_end_matches(';');
-        (!found.is_empty()).then_some(found)
+    let rest = operations.join(" ");
+    let operand = |wanted: &str| {
+        let mut found = operations_of(&rest).filter_map(|operation| operation.split_once(' '));
+        found.find(|(code, _)| *code == wanted).map(|(_, operand)| operand)
     };
     let (clock, number) = (operand("hmvc"), operand("fmvn"));
     if counters == 0 && (clock.is_some() || number.is_some()) {
         fen.extend([clock.unwrap_or("0"), number.unwrap_or("1")]);
     }
-    (fen.join(" "), operations.join(" "))
+    (fen.join(" "), rest)
+}
+
+/// The operations of an EPD line, each with its operands, without the semicolons that end them. A
+/// semicolon in a string does not end an operation.
+pub fn operations_of(operations: &str) -> impl Iterator<Item = &str> {
+    let mut quoted = false;
+    let ends = move |character: char| {
+        quoted ^= character == '"';
+        character == ';' && !quoted
+    };
+    operations.split(ends).map(str::trim).filter(|operation| !operation.is_empty())
 }
 
 /// The castling rights in Shredder-FEN, which fits both standard chess and Chess960, and those that

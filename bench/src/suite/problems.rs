@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::pgn::{decompressed, is_compressed, read_text};
-use azimuth_chess::position::{Ending, Position, split_operations};
+use azimuth_chess::position::{Ending, Position, operations_of, split_operations};
 use azimuth_chess::san::parse_move;
 use cozy_chess::Move;
 
@@ -76,7 +76,7 @@ fn problem(line: &str) -> Result<Problem> {
     let (fen, rest) = split_operations(line);
     let position = Position::from_fen(&fen)?;
     let (mut best, mut avoid, mut graded) = (Vec::new(), Vec::new(), Vec::new());
-    for operation in operations(&rest) {
+    for operation in operations_of(&rest) {
         let (name, operand) = operation.split_once(char::is_whitespace).unwrap_or((operation, ""));
         match name {
             "bm" => best = moves(&position, operand)?,
@@ -87,19 +87,6 @@ fn problem(line: &str) -> Result<Problem> {
     }
     ensure!(!best.is_empty() || !avoid.is_empty(), "neither bm nor am");
     Ok(Problem { position, best, avoid, graded })
-}
-
-/// The operations of a line, without the semicolons that end them; a semicolon inside quotes does
-/// not end an operation.
-fn operations(text: &str) -> Vec<&str> {
-    let mut quoted = false;
-    text.split(|c| {
-        quoted ^= c == '"';
-        c == ';' && !quoted
-    })
-    .map(str::trim)
-    .filter(|operation| !operation.is_empty())
-    .collect()
 }
 
 fn moves(position: &Position, operand: &str) -> Result<Vec<Move>> {

@@ -118,8 +118,8 @@ impl Engine {
             }
             Command::Position { fen, moves } => {
                 let set = set_up(fen.as_deref(), &moves);
-                self.refused = set.as_ref().err().map(|error| format!("{error:#}"));
-                let (position, notices) = set?;
+                let (position, notices) = set.map_err(|error| self.refuse_position(error))?;
+                self.refused = None;
                 // A running search keeps its own position.
                 self.position = position;
                 notices.iter().for_each(|notice| self.output.inform(notice));

@@ -1,7 +1,7 @@
 //! Formats with one position a line: what they share, EPD, and CSV.
 
 use anyhow::{Context, Result, ensure};
-use azimuth_chess::position::{Position, split_operations};
+use azimuth_chess::position::{Position, operations_of, split_operations};
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -138,12 +138,8 @@ pub fn parse_epd(line: &str) -> Result<(Position, Option<Label>)> {
     // Comments are operations such as `c0` and `id`; EPD has no comment lines.
     let (fen, operations) = split_operations(line);
     let position = Position::from_fen(&fen)?;
-    let (mut label, mut quoted) = (None, false);
-    let ends = |character: char| {
-        quoted ^= character == '"';
-        character == ';' && !quoted
-    };
-    for (code, operand) in operations.split(ends).filter_map(|it| it.trim().split_once(' ')) {
+    let mut label = None;
+    for (code, operand) in operations_of(&operations).filter_map(|it| it.split_once(' ')) {
         match code {
             "ce" => label = Some(Label::Centipawns(epd_number(code, operand)?)),
             "dm" => label = Some(Label::Mate(epd_number(code, operand)? > 0)),
