@@ -19,7 +19,7 @@ use libfuzzer_sys::fuzz_target;
 const FEATURES: [&str; 3] = [
     "piece-square+king-buckets-10+attackers",
     "exchange-states-16+king-mirror+threats",
-    "attack-states-8+king-buckets-4",
+    "piece-square+king-buckets-4",
 ];
 
 fuzz_target!(|text: &str| {

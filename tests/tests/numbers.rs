@@ -102,7 +102,7 @@ const WITHIN: [(&str, &str, &str); 37] = [
     ("azimuth-train", "data @data.azd --out @f.azd", "--filter loss=N"),
     ("azimuth-train", "label --out @l.azd --walks 2 --engine none --fens @book.epd", "--shard N/N"),
     ("azimuth-train", TRAIN, "--features exchange-states-N"),
-    ("azimuth-train", TRAIN, "--features attack-states-8+king-buckets-N"),
+    ("azimuth-train", TRAIN, "--features piece-square+king-buckets-N"),
     ("azimuth-rivals", LEARN, "--size blocks=N"),
     ("azimuth-rivals", LEARN, "--size channels=N"),
     ("azimuth-rivals", LEARN, "--size last_channels=N"),

@@ -242,8 +242,8 @@ mod tests {
     #[test]
     fn what_may_change_begins_with_the_same_embeddings() -> Result<()> {
         for (states, own, to, accumulator) in [
-            ("exchange-states-16", "king-mirror", "king-buckets-4", 128),
-            ("attack-states-8", "king-mirror", "king-buckets-4+attackers", 384),
+            ("piece-square", "king-mirror", "king-buckets-4", 128),
+            ("exchange-states-16", "king-mirror", "king-buckets-4+attackers", 384),
             ("piece-square", "king-mirror", "king-buckets-10+attackers", 256),
             ("piece-square", "king-buckets-4", "king-buckets-10", 256),
         ] {
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn other_sizes_are_refused_with_those_that_would_do() -> Result<()> {
-        let config = sizes("attack-states-8+king-mirror")?;
+        let config = sizes("piece-square+king-mirror")?;
         let given = waves(&config)?;
         let larger = Architecture::Sparse(SparseConfig { embedding_dim: 16, ..config.clone() });
         let error = grown(&given, &larger).err().context("larger")?.to_string();

@@ -81,7 +81,7 @@ pub struct TrainOptions {
     /// --accumulator may be larger.
     #[arg(long, value_name = "WEIGHTS")]
     from: Option<PathBuf>,
-    /// Input features of the sparse encoder: piece-square, attack-states-8 or exchange-states-16,
+    /// Input features of the sparse encoder: piece-square or exchange-states-16,
     /// optionally followed by '+' and king-mirror, king-buckets-4, king-buckets-10, threats,
     /// attackers.
     #[arg(long, default_value = "exchange-states-16+threats+king-mirror")]

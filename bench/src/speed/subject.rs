@@ -94,7 +94,6 @@ fn random(architecture: Architecture) -> Result<Weights> {
 
 #[cfg(test)]
 mod tests {
-    use azimuth_network::sparse::features::FeatureSet;
 
     use super::*;
 
@@ -116,7 +115,7 @@ mod tests {
             assert_eq!(transformer_operations(&config), expected as f64);
         }
         let config = SparseConfig {
-            features: FeatureSet::ATTACK_STATES,
+            features: "piece-square".parse().expect("a set"),
             accumulator: 256,
             embedding_dim: 64,
             heads: 1,

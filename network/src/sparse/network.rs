@@ -27,8 +27,7 @@ const ACCUMULATOR_BLOCK: usize = 128;
 /// Sizes of a sparse encoder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SparseConfig {
-    /// The feature set; older files, without this field, use attack states.
-    #[serde(default)]
+    /// The feature set.
     pub features: FeatureSet,
     /// Width of one side's feature sum (H).
     pub accumulator: usize,

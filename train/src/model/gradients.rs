@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn ranks_learn_as_one_process_to_the_last_bit() -> Result<()> {
         for encoder in [
-            "--features attack-states-8+threats --accumulator 128 --embedding-dim 8 --heads 2 \
+            "--features exchange-states-16+threats --accumulator 128 --embedding-dim 8 --heads 2 \
              --middle-layers 1",
             "--encoder mini --layers 1 --hidden 16 --heads 2 --mlp 16 --embedding-dim 8",
         ] {

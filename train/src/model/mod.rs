@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn a_table_for_a_device_learns_as_one_of_rows() -> Result<()> {
         let config = SparseConfig {
-            features: "attack-states-8+threats+king-buckets-4".parse()?,
+            features: "exchange-states-16+threats+king-buckets-4".parse()?,
             accumulator: 128,
             embedding_dim: 8,
             heads: 4,
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn a_model_begins_with_the_parameters_that_it_is_given() -> Result<()> {
         let sparse = SparseConfig {
-            features: "attack-states-8+king-buckets-4".parse()?,
+            features: "exchange-states-16+king-buckets-4".parse()?,
             accumulator: 128,
             embedding_dim: 8,
             heads: 2,

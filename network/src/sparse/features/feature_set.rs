@@ -46,8 +46,6 @@ const ATTACKERS: usize = KINDS * PIECE_SQUARES;
 pub enum States {
     /// One state: the piece on its square.
     PieceSquare,
-    /// Eight states of attackers and defenders.
-    Attack,
     /// Sixteen states, mainly the gain of captures on its square.
     Exchange,
 }
@@ -109,11 +107,8 @@ impl KingView {
     }
 }
 
-const STATES: [(States, &str); 3] = [
-    (States::PieceSquare, "piece-square"),
-    (States::Attack, "attack-states-8"),
-    (States::Exchange, "exchange-states-16"),
-];
+const STATES: [(States, &str); 2] =
+    [(States::PieceSquare, "piece-square"), (States::Exchange, "exchange-states-16")];
 
 const KINGS: [(KingView, &str); 4] = [
     (KingView::None, ""),
@@ -126,16 +121,23 @@ const THREATS_NAME: &str = "threats";
 const ATTACKERS_NAME: &str = "attackers";
 
 impl FeatureSet {
-    /// Attack states alone.
-    pub const ATTACK_STATES: Self =
-        Self { states: States::Attack, king: KingView::None, threats: false, attackers: false };
-
     /// Number of threat features in one side's view.
     pub const THREATS_SEEN: i32 = THREAT_PAIRS as i32;
 
     /// More attacker features than a view has in any position of a game. A position with more can
     /// be composed, and a feature sum may then wrap around.
     pub const MOST_ATTACKERS: i32 = 96;
+
+    /// Whether the rows of pieces depend on more than the pieces and their squares, so that one move
+    /// changes many of them.
+    pub fn has_states(self) -> bool {
+        self.states != States::PieceSquare || self.threats
+    }
+
+    /// Number of views of a side, by the square of its king.
+    pub fn views(self) -> usize {
+        2 * self.king.buckets()
+    }
 
     /// Number of rows for one piece on one square.
     #[inline]
@@ -147,7 +149,6 @@ impl FeatureSet {
     fn states(self) -> usize {
         match self.states {
             States::PieceSquare => 1,
-            States::Attack => 8,
             States::Exchange => 16,
         }
     }
@@ -177,30 +178,6 @@ impl FeatureSet {
     /// Index of the first row of attackers, the last rows of the table.
     pub fn first_attacker(self) -> usize {
         self.first_threat() + if self.threats { THREATS } else { 0 }
-    }
-
-    /// The row for a piece-square that a piece of the kind `attacker` attacks.
-    pub fn attacker_row(self, attacker: usize, piece_square: usize) -> usize {
-        self.first_attacker() + attacker * PIECE_SQUARES + piece_square
-    }
-
-    /// The kind of attacker and the piece-square of a row; `None` for other rows.
-    pub fn attacker(self, row: usize) -> Option<(usize, usize)> {
-        let attacker = row.checked_sub(self.first_attacker())?;
-        Some((attacker / PIECE_SQUARES, attacker % PIECE_SQUARES))
-    }
-
-    /// The slot of a row among the slots of a view, each of which holds at most one row.
-    pub(super) fn slot(self, row: usize) -> usize {
-        match row.checked_sub(self.first_threat()) {
-            Some(threat) => Square::NUM + threat / (THREAT_STEPS * THREAT_STEPS),
-            None => row % Square::NUM,
-        }
-    }
-
-    /// The slot of a pair of threats, with arguments as for [`Self::threat_row`].
-    pub(super) fn threat_slot(index: usize, view: usize) -> usize {
-        Square::NUM + 2 * index + view
     }
 
     /// The piece-square of a row of a piece; `None` for threats and attackers.
@@ -240,12 +217,6 @@ impl FeatureSet {
     }
 }
 
-impl Default for FeatureSet {
-    fn default() -> Self {
-        Self::ATTACK_STATES
-    }
-}
-
 impl fmt::Display for FeatureSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let states = STATES.iter().find(|known| known.0 == self.states).map_or("", |known| known.1);
@@ -268,9 +239,8 @@ impl FromStr for FeatureSet {
         let states = parts.next().unwrap_or_default();
         let unknown = |part: &str| {
             anyhow!(
-                "features '{name}': '{part}' is none of piece-square, attack-states-8, \
-                 exchange-states-16, and after a '+' king-mirror, king-buckets-4, king-buckets-10, \
-                 threats, attackers"
+                "features '{name}': '{part}' is none of piece-square, exchange-states-16, \
+                 and after a '+' king-mirror, king-buckets-4, king-buckets-10, threats, attackers"
             )
         };
         let known = STATES.iter().find(|known| known.1 == states).ok_or_else(|| unknown(states))?;
@@ -315,15 +285,13 @@ mod tests {
     fn names_are_read_back() -> Result<()> {
         for name in [
             "piece-square",
-            "attack-states-8",
             "exchange-states-16+king-mirror+threats",
-            "attack-states-8+king-buckets-4",
+            "piece-square+king-buckets-4",
             "piece-square+king-buckets-10+attackers",
         ] {
             assert_eq!(name.parse::<FeatureSet>()?.to_string(), name);
         }
-        assert_eq!(FeatureSet::default().rows(), 6144);
-        for name in ["", "attack-states-8+", "mirror", "attack-states-8+roles"] {
+        for name in ["", "piece-square+", "mirror", "piece-square+roles"] {
             assert!(name.parse::<FeatureSet>().is_err(), "{name}");
         }
         Ok(())

@@ -7,5 +7,6 @@ mod feature_set;
 mod rows;
 mod states;
 
-pub use batch::{Attacked, EMPTY, FeatureBatch, Features, SLOTS, Slots, SlottedFeatures, ViewRows};
-pub use feature_set::{FeatureSet, KINDS, KingView, PIECE_SQUARES, States};
+pub use batch::{FeatureBatch, Features};
+pub use feature_set::{FeatureSet, KingView, PIECE_SQUARES, States};
+pub use rows::{Changes, PieceMap, RowChanges, RowList, View};

@@ -1,55 +1,259 @@
-//! The active rows of one position in the views of both sides, found piece by piece.
+//! The active rows of one position in the views of both sides.
 
 use azimuth_chess::placement::{Placement, piece_attacks};
 use azimuth_chess::see::StaticExchange;
 use cozy_chess::{BitBoard, Color, File, Piece, Square};
 
-use super::feature_set::{FeatureSet, KingView, PIECE_SQUARES, States};
-use super::states::{Attacks, ExchangeStates, Threats, attack_state};
+use super::feature_set::{FeatureSet, KINDS, KingView, PIECE_SQUARES, States};
+use super::states::{Attacks, ExchangeStates, Threats};
 
-/// Receives the rows of a position. Of each pair, the first is in the side to move's view and the
-/// second in the other side's.
-pub trait RowSink {
-    /// The rows of a piece, and its squares in the views.
-    fn piece(&mut self, rows: [u16; 2], squares: [usize; 2]);
-
-    /// The rows of the pair of threats `index`.
-    fn threat(&mut self, index: usize, rows: [u16; 2]);
-
-    /// A kind of attacker and the occupied squares that it attacks, after all pieces.
-    fn attacker(&mut self, kinds: [usize; 2], squares: [BitBoard; 2]);
+/// The board from one side's view, with that side's first rank at the bottom: computes the rows of
+/// the features in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View {
+    color: Color,
+    /// XOR mask of squares: reverses the ranks for Black, and the files if the king requires it.
+    flip: usize,
+    bucket: usize,
+    first_piece: usize,
 }
 
-/// Finds the rows of a legal position: piece by piece, White's first, then the threats and the
-/// attackers.
-pub fn find_rows(set: FeatureSet, placement: &Placement, sink: &mut impl RowSink) {
-    let us = placement.side_to_move;
-    let views = [View::new(set, placement, us), View::new(set, placement, !us)];
-    match set.states == States::PieceSquare && !set.threats {
-        true => find_pieces(placement, &views, sink),
-        false => find_states(set, placement, &views, sink),
+impl View {
+    /// The view of `color`.
+    #[inline]
+    pub fn new(set: FeatureSet, placement: &Placement, color: Color) -> Self {
+        let ranks = if color == Color::White { 0 } else { 0o70 };
+        let king = placement.king(color);
+        let files = if set.king != KingView::None && king.file() > File::D { 7 } else { 0 };
+        let flip = ranks ^ files;
+        let bucket = set.king.bucket(Square::index(king as usize ^ flip));
+        Self { color, flip, bucket, first_piece: set.first_piece(bucket) }
     }
-    if set.attackers {
-        find_attackers(placement, &views, sink);
-    }
-}
 
-/// Pieces without states.
-fn find_pieces(placement: &Placement, views: &[View; 2], sink: &mut impl RowSink) {
-    for color in Color::ALL {
-        for piece in Piece::ALL {
-            let first = views.each_ref().map(|view| view.first_row(color, piece));
-            for square in placement.pieces[piece as usize] & placement.colors[color as usize] {
-                let squares = views.each_ref().map(|view| view.square(square));
-                let row = |view: usize| (first[view] + squares[view]) as u16;
-                sink.piece([row(0), row(1)], squares);
-            }
+    /// The index of this view among those of its side, below [`FeatureSet::views`].
+    pub fn index(&self) -> usize {
+        2 * self.bucket + usize::from(self.flip & 7 != 0)
+    }
+
+    /// The row of a kind of piece in state 0. A state adds [`PIECE_SQUARES`] rows.
+    fn piece(&self, kind: usize, square: usize) -> usize {
+        self.first_piece + self.piece_square(kind, square)
+    }
+
+    /// The row of a kind of attacker and the piece that it attacks, among the rows of attackers.
+    fn attacker(&self, attacker: usize, piece: usize, square: usize) -> usize {
+        self.relative(attacker) * PIECE_SQUARES + self.piece_square(piece, square)
+    }
+
+    fn piece_square(&self, kind: usize, square: usize) -> usize {
+        self.relative(kind) * Square::NUM + (square ^ self.flip)
+    }
+
+    /// Index of a kind of piece: own pieces first, then the other side's.
+    fn relative(&self, kind: usize) -> usize {
+        match self.color {
+            Color::White => kind,
+            Color::Black if kind < Piece::NUM => kind + Piece::NUM,
+            Color::Black => kind - Piece::NUM,
         }
     }
 }
 
+/// Index of a kind of piece: White's, then Black's.
+fn kind(color: Color, piece: Piece) -> usize {
+    color as usize * Piece::NUM + piece as usize
+}
+
+/// The pieces of a position, and the occupied squares that each kind of piece attacks: all that the
+/// rows of a set without states depend on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PieceMap {
+    squares: [u64; KINDS],
+    /// Empty if the set has no attackers.
+    attacked: [u64; KINDS],
+    /// The kinds of the pieces on occupied squares.
+    kinds: [u8; Square::NUM],
+}
+
+impl PieceMap {
+    /// No pieces.
+    pub const NONE: Self =
+        Self { squares: [0; KINDS], attacked: [0; KINDS], kinds: [0; Square::NUM] };
+
+    /// The map of a legal position.
+    #[inline]
+    pub fn of(set: FeatureSet, placement: &Placement) -> Self {
+        let mut map = Self::NONE;
+        let occupied = placement.colors[0] | placement.colors[1];
+        for color in Color::ALL {
+            for piece in Piece::ALL {
+                let kind = kind(color, piece);
+                let squares = placement.pieces[piece as usize] & placement.colors[color as usize];
+                map.squares[kind] = squares.0;
+                let mut attacked = BitBoard::EMPTY;
+                for square in squares {
+                    map.kinds[square as usize] = kind as u8;
+                    if set.attackers {
+                        attacked |= piece_attacks(piece, color, square, occupied);
+                    }
+                }
+                map.attacked[kind] = (attacked & occupied).0;
+            }
+        }
+        map
+    }
+
+    /// Number of squares with another piece in `other`.
+    #[inline]
+    pub fn differing(&self, other: &Self) -> u32 {
+        let pairs = self.squares.iter().zip(&other.squares);
+        pairs.fold(0, |differing, (one, other)| differing | one ^ other).count_ones()
+    }
+}
+
+/// Rows to add to a feature sum and to subtract from it. Rows of attackers are apart, and count
+/// from the first of them.
+#[derive(Clone, Debug)]
+pub struct RowChanges {
+    /// Rows of pieces and threats.
+    pub pieces: Changes<{ 2 * Square::NUM }>,
+    /// Rows of attackers: at most one for each kind and square.
+    pub attackers: Changes<{ KINDS * Square::NUM }>,
+}
+
+impl RowChanges {
+    /// No changes.
+    pub const NONE: Self = Self { pieces: Changes::NONE, attackers: Changes::NONE };
+
+    /// Adds all `rows` of a view, as a batch holds them. Those from `first_attacker` on are rows
+    /// of attackers.
+    pub fn set_rows(&mut self, rows: &[u16], first_attacker: usize) {
+        self.clear();
+        for &row in rows {
+            match usize::from(row).checked_sub(first_attacker) {
+                None => self.pieces.added.push(row.into()),
+                Some(attacker) => self.attackers.added.push(attacker),
+            }
+        }
+    }
+
+    /// The changes in a `view` from one position to another, for a set without states.
+    #[inline]
+    pub fn set_difference(&mut self, view: &View, before: &PieceMap, now: &PieceMap) {
+        self.clear();
+        let mut replaced = 0;
+        for kind in 0..KINDS {
+            let [was, is] = [before, now].map(|map| map.squares[kind]);
+            for_each_square(is & !was, |square| {
+                self.pieces.added.push(view.piece(kind, square));
+            });
+            for_each_square(was & !is, |square| {
+                self.pieces.removed.push(view.piece(kind, square));
+            });
+            replaced |= was ^ is;
+        }
+        for kind in 0..KINDS {
+            let [was, is] = [before, now].map(|map| map.attacked[kind]);
+            let changed = (was ^ is) | replaced;
+            let row = |map: &PieceMap, square: usize| {
+                view.attacker(kind, map.kinds[square].into(), square)
+            };
+            for_each_square(is & changed, |square| {
+                self.attackers.added.push(row(now, square));
+            });
+            for_each_square(was & changed, |square| {
+                self.attackers.removed.push(row(before, square));
+            });
+        }
+    }
+
+    fn clear(&mut self) {
+        self.pieces.clear();
+        self.attackers.clear();
+    }
+}
+
+/// Rows of one table to add and to subtract, at most N of each.
+#[derive(Clone, Debug)]
+pub struct Changes<const N: usize> {
+    /// Rows to add.
+    pub added: RowList<N>,
+    /// Rows to subtract.
+    pub removed: RowList<N>,
+}
+
+impl<const N: usize> Changes<N> {
+    const NONE: Self = Self { added: RowList::NONE, removed: RowList::NONE };
+
+    fn clear(&mut self) {
+        (self.added.len, self.removed.len) = (0, 0);
+    }
+}
+
+/// At most N rows.
+#[derive(Clone, Debug)]
+pub struct RowList<const N: usize> {
+    rows: [u16; N],
+    len: usize,
+}
+
+impl<const N: usize> RowList<N> {
+    const NONE: Self = Self { rows: [0; N], len: 0 };
+
+    /// Appends a row. Panics if the list is full.
+    #[inline]
+    pub fn push(&mut self, row: usize) {
+        self.rows[self.len] = row as u16;
+        self.len += 1;
+    }
+
+    /// The rows.
+    #[inline]
+    pub fn as_slice(&self) -> &[u16] {
+        &self.rows[..self.len]
+    }
+}
+
+fn for_each_square(mut squares: u64, mut f: impl FnMut(usize)) {
+    while squares != 0 {
+        f(squares.trailing_zeros() as usize);
+        squares &= squares - 1;
+    }
+}
+
+/// Finds the rows of a legal position, those of the side to move first in each pair: of pieces,
+/// threats and attackers, in this order.
+pub fn find_rows(set: FeatureSet, placement: &Placement, mut add: impl FnMut([usize; 2])) {
+    let us = placement.side_to_move;
+    let views = [us, !us].map(|color| View::new(set, placement, color));
+    if set.has_states() {
+        find_states(set, placement, &views, &mut add);
+        if !set.attackers {
+            return;
+        }
+    }
+    let map = PieceMap::of(set, placement);
+    if !set.has_states() {
+        for (kind, &squares) in map.squares.iter().enumerate() {
+            for_each_square(squares, |square| add(views.map(|view| view.piece(kind, square))));
+        }
+    }
+    let first = set.first_attacker();
+    for (kind, &squares) in map.attacked.iter().enumerate() {
+        for_each_square(squares, |square| {
+            let piece = map.kinds[square].into();
+            add(views.map(|view| first + view.attacker(kind, piece, square)));
+        });
+    }
+}
+
 /// Pieces with their states, and threats.
-fn find_states(set: FeatureSet, placement: &Placement, views: &[View; 2], sink: &mut impl RowSink) {
+fn find_states(
+    set: FeatureSet,
+    placement: &Placement,
+    views: &[View; 2],
+    add: &mut impl FnMut([usize; 2]),
+) {
     let attacks = Attacks::of(placement);
     let exchanges =
         (set.states == States::Exchange || set.threats).then(|| StaticExchange::new(placement));
@@ -59,7 +263,6 @@ fn find_states(set: FeatureSet, placement: &Placement, views: &[View; 2], sink: 
         let states = ExchangeStates::new(placement, &attacks, pinned, color);
         let enemies_attack = attacks.by(!color).any;
         for piece in Piece::ALL {
-            let first = [views[0].first_row(color, piece), views[1].first_row(color, piece)];
             for square in placement.pieces[piece as usize] & placement.colors[color as usize] {
                 let exchanges = exchanges.as_ref().filter(|_| enemies_attack.has(square));
                 let gain = exchanges.and_then(|exchanges| exchanges.see_on(square, piece, color));
@@ -68,78 +271,17 @@ fn find_states(set: FeatureSet, placement: &Placement, views: &[View; 2], sink: 
                 }
                 let state = match set.states {
                     States::PieceSquare => 0,
-                    States::Attack => attack_state(&attacks, piece, square, color),
                     States::Exchange => states.of(piece, square, gain),
                 };
-                let squares = [views[0].square(square), views[1].square(square)];
-                let row =
-                    |view: usize| (first[view] + state * PIECE_SQUARES + squares[view]) as u16;
-                sink.piece([row(0), row(1)], squares);
+                let first = state * PIECE_SQUARES;
+                let kind = kind(color, piece);
+                add(views.map(|view| first + view.piece(kind, square as usize)));
             }
         }
     }
     if set.threats {
         for (index, pair) in threats.pairs(placement, &attacks).into_iter().enumerate() {
-            let row = |view| set.threat_row(index, view, pair) as u16;
-            sink.threat(index, [row(0), row(1)]);
+            add([0, 1].map(|view| set.threat_row(index, view, pair)));
         }
-    }
-}
-
-fn find_attackers(placement: &Placement, views: &[View; 2], sink: &mut impl RowSink) {
-    let occupied = placement.colors[0] | placement.colors[1];
-    for color in Color::ALL {
-        for piece in Piece::ALL {
-            let attackers = placement.pieces[piece as usize] & placement.colors[color as usize];
-            let attacked = attackers.into_iter().fold(BitBoard::EMPTY, |attacked, square| {
-                attacked | piece_attacks(piece, color, square, occupied)
-            });
-            let kinds = views.each_ref().map(|view| view.kind(color, piece));
-            let squares = views.each_ref().map(|view| view.squares(attacked & occupied));
-            sink.attacker(kinds, squares);
-        }
-    }
-}
-
-/// The board from one side's view, with that side's first rank at the bottom: computes the rows of
-/// the features in it.
-struct View {
-    color: Color,
-    /// XOR mask of squares: reverses the ranks for Black, and the files if the king requires it.
-    flip: usize,
-    first_piece: usize,
-}
-
-impl View {
-    /// The view of `color`.
-    fn new(set: FeatureSet, placement: &Placement, color: Color) -> Self {
-        let ranks = if color == Color::White { 0 } else { 56 };
-        let king = placement.king(color);
-        let files = if set.king != KingView::None && king.file() > File::D { 7 } else { 0 };
-        let flip = ranks ^ files;
-        let bucket = set.king.bucket(Square::index(king as usize ^ flip));
-        Self { color, flip, first_piece: set.first_piece(bucket) }
-    }
-
-    /// The row of a `piece` of `color` in state 0 on square 0 of this view. A state adds
-    /// [`PIECE_SQUARES`] rows, a square one.
-    fn first_row(&self, color: Color, piece: Piece) -> usize {
-        self.first_piece + self.kind(color, piece) * Square::NUM
-    }
-
-    /// A square in this view.
-    fn square(&self, square: Square) -> usize {
-        square as usize ^ self.flip
-    }
-
-    /// Squares in this view.
-    fn squares(&self, squares: BitBoard) -> BitBoard {
-        let squares = if self.flip & 0o70 == 0 { squares } else { squares.flip_ranks() };
-        if self.flip & 0o7 == 0 { squares } else { squares.flip_files() }
-    }
-
-    /// Index of a kind of piece: own pieces first, then the other side's.
-    fn kind(&self, color: Color, piece: Piece) -> usize {
-        usize::from(color != self.color) * Piece::NUM + piece as usize
     }
 }

@@ -7,26 +7,6 @@ use cozy_chess::{
     get_pawn_attacks, get_rook_moves,
 };
 
-/// The state of a piece by the attacks on its square:
-///
-/// | state | attacked | defended |
-/// |---|---|---|
-/// | 0, 1 | no | no, yes |
-/// | 2, 3 | yes | no, yes |
-/// | 4, 5 | by a cheaper piece | no, yes |
-/// | 6 | more than once | once |
-/// | 7 | more than once, by a cheaper piece too | once |
-pub fn attack_state(attacks: &Attacks, piece: Piece, square: Square, color: Color) -> usize {
-    let (own, enemy) = (attacks.by(color), attacks.by(!color));
-    let threatened = enemy.by_cheaper_than(piece).has(square);
-    let attacked = usize::from(enemy.any.has(square)) + usize::from(threatened);
-    let defended = own.any.has(square);
-    match defended && enemy.twice.has(square) && !own.twice.has(square) {
-        true => 5 + attacked,
-        false => 2 * attacked + usize::from(defended),
-    }
-}
-
 /// The states of a piece, mainly by the gain of captures on its square:
 ///
 /// | state | knight, bishop, rook, queen |
@@ -179,19 +159,13 @@ impl Attacks {
     }
 }
 
-/// Squares that one side attacks, including those of its own pieces, by the value of the attacker.
+/// Squares that one side attacks, including those of its own pieces.
 #[derive(Default)]
 pub struct SideAttacks {
     /// By a pawn.
     pub pawn: BitBoard,
-    /// By a pawn, knight or bishop.
-    minor: BitBoard,
-    /// By any piece less valuable than a queen, except the king.
-    rook: BitBoard,
     /// By any piece.
     pub any: BitBoard,
-    /// By two pieces or more.
-    pub twice: BitBoard,
     /// By a knight, by a bishop or queen, by a rook or queen.
     moves: [BitBoard; 3],
 }
@@ -204,11 +178,8 @@ impl SideAttacks {
         let mut all = Self::default();
         let mut add = |all: &mut Self, square: Square, attacks: BitBoard| {
             from[square as usize] = attacks;
-            all.twice |= all.any & attacks;
             all.any |= attacks;
         };
-        // From the least to the most valuable piece, so that the union so far contains all attacks
-        // by less valuable pieces.
         of(Piece::Pawn).into_iter().for_each(|s| add(&mut all, s, get_pawn_attacks(s, color)));
         all.pawn = all.any;
         let mut moves = [BitBoard::EMPTY; 3];
@@ -221,13 +192,11 @@ impl SideAttacks {
             moves[1] |= diagonals;
             add(&mut all, square, diagonals);
         }
-        all.minor = all.any;
         for square in of(Piece::Rook) {
             let lines = get_rook_moves(square, occupied);
             moves[2] |= lines;
             add(&mut all, square, lines);
         }
-        all.rook = all.any;
         for square in of(Piece::Queen) {
             let diagonals = get_bishop_moves(square, occupied);
             let lines = get_rook_moves(square, occupied);
@@ -251,16 +220,6 @@ impl SideAttacks {
         ];
         let ways = self.moves.iter().zip(from);
         ways.map(|(&moves, from)| (moves & from & !shunned).len()).sum()
-    }
-
-    /// Squares attacked by a piece less valuable than `piece`.
-    fn by_cheaper_than(&self, piece: Piece) -> BitBoard {
-        match piece {
-            Piece::Pawn | Piece::King => BitBoard::EMPTY,
-            Piece::Knight | Piece::Bishop => self.pawn,
-            Piece::Rook => self.minor,
-            Piece::Queen => self.rook,
-        }
     }
 }
 

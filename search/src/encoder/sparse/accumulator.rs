@@ -1,178 +1,79 @@
-//! The feature sums of one side's view, each made from the sum of a similar position: if few rows
-//! differ, only these are subtracted and added. Also the order of the sum's units.
+//! The feature sums of one side's view, each made from the sum of a similar position: only the rows
+//! that differ are subtracted and added. Also the order of the sum's units.
 
 use azimuth_chess::bench_positions::BENCH_POSITIONS;
-use azimuth_network::sparse::features::{
-    EMPTY, FeatureBatch, FeatureSet, KINDS, PIECE_SQUARES, SLOTS, Slots, SlottedFeatures, ViewRows,
-};
-use cozy_chess::{Board, Square};
+use azimuth_network::sparse::features::{FeatureBatch, FeatureSet, PieceMap, RowChanges, View};
+use cozy_chess::Board;
 
-use super::kernels::{Changed, Kernels, Sums};
+use super::kernels::{Kernels, Sums};
 
 /// Number of plies whose last sums are kept. The parent of a position is one move away, its
 /// siblings two.
 const PLIES: usize = 32;
 
-/// The sums of one view, for the last position of each ply of the game.
+/// The sums of one side, for a set without states: of the last position of each ply of the game,
+/// then of the last position in each view. A move of the king to another bucket changes the rows of
+/// all pieces; the sum is then made from the last one in the new view.
 #[derive(Clone)]
 pub struct Accumulators {
-    by_ply: Vec<Accumulator>,
+    kept: Vec<Accumulator>,
     /// Index of the sum that was prepared last.
     current: usize,
-    pieces: ChangeList<SLOTS>,
-    attackers: ChangeList<ATTACKED_SQUARES>,
+    /// Index of the sum of its view, if it was made from that.
+    from_view: Option<usize>,
+    changes: RowChanges,
 }
 
-/// Number of squares for all kinds of attackers: each has at most one row.
-const ATTACKED_SQUARES: usize = KINDS * Square::NUM;
-
-/// A sum and its rows.
+/// The sum of a position in a view.
 #[derive(Clone)]
 struct Accumulator {
     sum: Vec<i16>,
-    rows: ViewRows,
+    map: PieceMap,
+    view: Option<View>,
 }
 
 impl Accumulators {
-    /// Sums without rows: the bias.
-    pub fn new(bias: &[i16]) -> Self {
-        let none = Accumulator { sum: bias.to_vec(), rows: ViewRows::NONE };
-        Self {
-            by_ply: vec![none; PLIES],
-            current: 0,
-            pieces: ChangeList::NONE,
-            attackers: ChangeList::NONE,
-        }
+    /// Sums of a side without pieces: the bias.
+    pub fn new(set: FeatureSet, bias: &[i16]) -> Self {
+        let none = Accumulator { sum: bias.to_vec(), map: PieceMap::NONE, view: None };
+        let kept = vec![none; PLIES + set.views()];
+        Self { kept, current: 0, from_view: None, changes: RowChanges::NONE }
     }
 
-    /// Finds the rows to add and to remove so that the sum of `ply` is that of `rows`, of which
-    /// there are `count`, and fetches them into the processor's cache.
-    pub fn prepare(
-        &mut self,
-        kernels: Kernels,
-        sums: &Sums,
-        rows: &ViewRows,
-        (count, ply): (usize, usize),
-    ) {
+    /// Finds the rows to add and to remove so that the sum of `ply` is that of `map` in `view`, and
+    /// fetches them into the processor's cache.
+    pub fn prepare(&mut self, sums: &Sums, map: &PieceMap, view: View, ply: usize) {
         let here = ply % PLIES;
         let parent = (here + PLIES - 1) % PLIES;
-        let [mut differing, from_parent] =
-            [here, parent].map(|ply| kernels.differing(&self.by_ply[ply].rows.slots, &rows.slots));
-        if from_parent.count_ones() < differing.count_ones()
-            && let Ok([here, parent]) = self.by_ply.get_disjoint_mut([here, parent])
-        {
-            here.sum.copy_from_slice(&parent.sum);
-            here.rows.clone_from(&parent.rows);
-            differing = from_parent;
-        }
+        let of_view = PLIES + view.index();
+        let with_view = [here, parent].into_iter().filter(|&ply| self.kept[ply].view == Some(view));
+        let nearest = with_view.min_by_key(|&ply| self.kept[ply].map.differing(map));
         self.current = here;
-        let Self { by_ply, pieces, attackers, .. } = self;
-        let accumulator = &mut by_ply[here];
-        pieces.exchange(&accumulator.rows.slots, &rows.slots, differing);
-        let has_attackers = !sums.attackers.is_empty();
-        if has_attackers {
-            attackers.exchange_attackers(&accumulator.rows, rows, differing as u64);
-        }
-        if pieces.len() + attackers.len() >= count {
-            accumulator.sum.copy_from_slice(&sums.bias);
-            pieces.exchange(&ViewRows::NONE.slots, &rows.slots, u128::MAX >> (128 - SLOTS));
-            if has_attackers {
-                attackers.exchange_attackers(&ViewRows::NONE, rows, u64::MAX);
-            }
-        }
-        accumulator.rows.clone_from(rows);
-        sums.prefetch(pieces.changed(), attackers.changed());
+        self.from_view = nearest.is_none().then_some(of_view);
+        self.copy(nearest.unwrap_or(of_view), here);
+        let Self { kept, changes, .. } = self;
+        let accumulator = &mut kept[here];
+        changes.set_difference(&view, &accumulator.map, map);
+        accumulator.map.clone_from(map);
+        accumulator.view = Some(view);
+        sums.prefetch(changes);
     }
 
     /// Makes the sum that of the prepared rows, and writes its activations.
     pub fn activate(&mut self, kernels: Kernels, sums: &Sums, activations: &mut [u8]) {
-        let Self { by_ply, current, pieces, attackers } = self;
-        let sum = &mut by_ply[*current].sum;
-        kernels.activate(sums, sum, (pieces.changed(), attackers.changed()), activations);
-    }
-}
-
-/// Rows to add and to remove, at most N of each.
-#[derive(Clone)]
-struct ChangeList<const N: usize> {
-    added: RowList<N>,
-    removed: RowList<N>,
-}
-
-impl<const N: usize> ChangeList<N> {
-    const NONE: Self = Self { added: RowList::NONE, removed: RowList::NONE };
-
-    fn len(&self) -> usize {
-        self.added.len + self.removed.len
-    }
-
-    fn changed(&self) -> Changed<'_> {
-        Changed { added: self.added.as_slice(), removed: self.removed.as_slice() }
-    }
-}
-
-impl ChangeList<SLOTS> {
-    /// Lists the rows in the slots that differ.
-    fn exchange(&mut self, before: &Slots, now: &Slots, differing: u128) {
-        (self.added.len, self.removed.len) = (0, 0);
-        for (first, squares) in [(0, differing as u64), (Square::NUM, (differing >> 64) as u64)] {
-            for_each_square(squares, |square| {
-                self.added.push(now[first + square]);
-                self.removed.push(before[first + square]);
-            });
+        let sum = &mut self.kept[self.current].sum;
+        kernels.activate(sums, sum, &self.changes, activations);
+        if let Some(of_view) = self.from_view {
+            self.copy(self.current, of_view);
         }
     }
-}
 
-impl ChangeList<ATTACKED_SQUARES> {
-    /// Lists the rows of attackers that differ. `differing` are the squares whose slots differ.
-    fn exchange_attackers(&mut self, before: &ViewRows, now: &ViewRows, differing: u64) {
-        (self.added.len, self.removed.len) = (0, 0);
-        let piece = |slots: &Slots, square: usize| slots[square] % PIECE_SQUARES as u16;
-        let mut replaced = 0;
-        for_each_square(differing, |square| {
-            let is_replaced = piece(&before.slots, square) != piece(&now.slots, square);
-            replaced |= u64::from(is_replaced) << square;
-        });
-        for kind in 0..KINDS {
-            let (attacked_before, attacked_now) = (before.attacked[kind], now.attacked[kind]);
-            let changed = (attacked_before ^ attacked_now) | replaced;
-            let first = (kind * PIECE_SQUARES) as u16;
-            for_each_square(attacked_now & changed, |square| {
-                self.added.push(first + piece(&now.slots, square));
-            });
-            for_each_square(attacked_before & changed, |square| {
-                self.removed.push(first + piece(&before.slots, square));
-            });
+    fn copy(&mut self, from: usize, to: usize) {
+        if let Ok([from, to]) = self.kept.get_disjoint_mut([from, to]) {
+            to.sum.copy_from_slice(&from.sum);
+            to.map.clone_from(&from.map);
+            to.view = from.view;
         }
-    }
-}
-
-fn for_each_square(mut squares: u64, mut f: impl FnMut(usize)) {
-    while squares != 0 {
-        f(squares.trailing_zeros() as usize);
-        squares &= squares - 1;
-    }
-}
-
-#[derive(Clone)]
-struct RowList<const N: usize> {
-    rows: [u16; N],
-    len: usize,
-}
-
-impl<const N: usize> RowList<N> {
-    const NONE: Self = Self { rows: [0; N], len: 0 };
-
-    /// Appends `row` unless it is [`EMPTY`]. Branch-free: whether a square was or becomes empty is
-    /// unpredictable.
-    fn push(&mut self, row: u16) {
-        self.rows[self.len] = row;
-        self.len += usize::from(row != EMPTY);
-    }
-
-    fn as_slice(&self) -> &[u16] {
-        &self.rows[..self.len]
     }
 }
 
@@ -184,12 +85,11 @@ pub fn by_activity(kernels: Kernels, set: FeatureSet, sums: &Sums) -> Vec<usize>
     let mut activations = vec![0; width];
     let mut active = vec![0; width];
     let boards: Vec<Board> = BENCH_POSITIONS.iter().filter_map(|fen| fen.parse().ok()).collect();
-    let mut accumulators = Accumulators::new(&sums.bias);
-    for position in FeatureBatch::of(set, &boards).iter() {
-        let features = SlottedFeatures::from_rows(set, &position);
-        for rows in &features.views {
-            accumulators.prepare(kernels, sums, rows, (features.rows, 0));
-            accumulators.activate(kernels, sums, &mut activations);
+    let mut changes = RowChanges::NONE;
+    for features in FeatureBatch::of(set, &boards).iter() {
+        for rows in [features.own, features.other] {
+            changes.set_rows(rows, set.first_attacker());
+            kernels.activate(sums, &mut sums.bias.clone(), &changes, &mut activations);
             active
                 .iter_mut()
                 .zip(&activations)

@@ -8,7 +8,9 @@ use azimuth_chess::placement::Placement;
 use azimuth_network::axis::Axis;
 use azimuth_network::normalize::SMALLEST_SQUARE;
 use azimuth_network::parameters::Parameters;
-use azimuth_network::sparse::features::{FeatureBatch, FeatureSet, SlottedFeatures};
+use azimuth_network::sparse::features::{
+    FeatureBatch, FeatureSet, Features, PieceMap, RowChanges, View,
+};
 use azimuth_network::sparse::{HIDDEN, MAX_PIECES, SparseConfig};
 use azimuth_network::{InputKind, Inputs, Perspective};
 use cozy_chess::{Board, Color, Square};
@@ -26,11 +28,12 @@ pub struct QuantisedEncoder {
     config: SparseConfig,
     sums: Arc<Sums>,
     heads: Arc<Vec<Head>>,
-    /// Buffer for the features of one position.
-    features: SlottedFeatures,
-    /// The sums of White's and Black's view.
+    /// The sums of White's and Black's views, for a set without states.
     accumulators: [Accumulators; Color::NUM],
-    /// Buffer for the activations of both views.
+    /// Buffer for the features of one position, for a set with states.
+    features: FeatureBatch,
+    sum_of_rows: SumOfRows,
+    /// Buffer for the activations of both views, the side to move's first.
     activations: Vec<u8>,
 }
 
@@ -82,8 +85,9 @@ impl QuantisedEncoder {
             kernels,
             config: config.clone(),
             heads: Arc::new(heads.collect()),
-            features: SlottedFeatures::NONE,
-            accumulators: Color::ALL.map(|_| Accumulators::new(&sums.bias)),
+            accumulators: Color::ALL.map(|_| Accumulators::new(config.features, &sums.bias)),
+            features: FeatureBatch::new(config.features),
+            sum_of_rows: SumOfRows { changes: RowChanges::NONE, sum: sums.bias.clone() },
             activations: vec![0; 2 * config.accumulator],
             sums: Arc::new(sums),
         })
@@ -96,16 +100,16 @@ impl QuantisedEncoder {
         self
     }
 
-    /// The activations of the feature sums of the position in `features`, made from sums of `ply`
-    /// and of the ply before.
-    fn activate(&mut self, ply: usize) {
-        let Self { kernels, sums, features, accumulators, activations, .. } = self;
-        let us = features.side_to_move;
-        for (color, rows) in [us, !us].into_iter().zip(&features.views) {
-            let accumulators = &mut accumulators[color as usize];
-            accumulators.prepare(*kernels, sums, rows, (features.rows, ply));
+    /// Computes the activations of a position from sums of `ply` and of the ply before.
+    fn activate_changes(&mut self, placement: &Placement, ply: usize) {
+        let Self { kernels, config, sums, accumulators, activations, .. } = self;
+        let us = placement.side_to_move;
+        let map = PieceMap::of(config.features, placement);
+        for color in Color::ALL {
+            let view = View::new(config.features, placement, color);
+            accumulators[color as usize].prepare(sums, &map, view, ply);
         }
-        let halves = activations.chunks_exact_mut(self.config.accumulator);
+        let halves = activations.chunks_exact_mut(config.accumulator);
         for (color, activations) in [us, !us].into_iter().zip(halves) {
             accumulators[color as usize].activate(*kernels, sums, activations);
         }
@@ -134,6 +138,33 @@ impl QuantisedEncoder {
     }
 }
 
+/// Sums all rows of a position.
+#[derive(Clone)]
+struct SumOfRows {
+    changes: RowChanges,
+    sum: Vec<i16>,
+}
+
+impl SumOfRows {
+    /// Writes the activations of both views.
+    fn activate(
+        &mut self,
+        kernels: Kernels,
+        sums: &Sums,
+        features: &Features<'_>,
+        activations: &mut [u8],
+    ) {
+        let Self { changes, sum } = self;
+        let halves = activations.chunks_exact_mut(sum.len());
+        for (rows, activations) in [features.own, features.other].into_iter().zip(halves) {
+            changes.set_rows(rows, sums.rows_of_pieces());
+            sums.prefetch(changes);
+            sum.copy_from_slice(&sums.bias);
+            kernels.activate(sums, sum, changes, activations);
+        }
+    }
+}
+
 impl Encoder for QuantisedEncoder {
     fn attributes(&self) -> Attributes {
         Attributes {
@@ -151,8 +182,7 @@ impl Encoder for QuantisedEncoder {
         let dim = self.config.embedding_dim;
         let mut embeddings = vec![0.0; batch.len() * dim];
         for (position, embedding) in batch.iter().zip(embeddings.chunks_exact_mut(dim)) {
-            self.features = SlottedFeatures::from_rows(self.config.features, &position);
-            self.activate(0);
+            self.sum_of_rows.activate(self.kernels, &self.sums, &position, &mut self.activations);
             let (head, hidden) = self.hidden(position.pieces);
             project(&hidden, &head.projection, &head.projection_bias, embedding);
         }
@@ -162,8 +192,7 @@ impl Encoder for QuantisedEncoder {
     fn begin(&mut self, inputs: &Inputs) -> Result<Scores, EncodeError> {
         let batch = features(inputs)?;
         let cosines = batch.iter().map(|position| {
-            self.features = SlottedFeatures::from_rows(self.config.features, &position);
-            self.activate(0);
+            self.sum_of_rows.activate(self.kernels, &self.sums, &position, &mut self.activations);
             self.cosine_of(position.pieces)
         });
         Ok(Scores::Ready(cosines.collect()))
@@ -171,10 +200,19 @@ impl Encoder for QuantisedEncoder {
 
     /// Allocates no memory, because a search calls this at every leaf.
     fn cosine(&mut self, board: &Board) -> Result<f32, EncodeError> {
-        self.features.fill(self.config.features, &Placement::of(board));
-        let ply = 2 * usize::from(board.fullmove_number()) + board.side_to_move() as usize;
-        self.activate(ply);
-        Ok(self.cosine_of(self.features.pieces))
+        let placement = Placement::of(board);
+        if self.config.features.has_states() {
+            let Self { kernels, sums, features, sum_of_rows, activations, .. } = self;
+            features.clear();
+            features.push(&placement);
+            for features in features.iter() {
+                sum_of_rows.activate(*kernels, sums, &features, activations);
+            }
+        } else {
+            let ply = 2 * usize::from(board.fullmove_number()) + board.side_to_move() as usize;
+            self.activate_changes(&placement, ply);
+        }
+        Ok(self.cosine_of(board.occupied().len() as usize))
     }
 
     fn for_caller(&self) -> Option<Box<dyn Encoder>> {
@@ -191,7 +229,9 @@ fn features(inputs: &Inputs) -> Result<&FeatureBatch> {
 fn quantised_sums(config: &SparseConfig, parameters: &Parameters) -> Result<Sums> {
     let quantise = |values: &[f32], quantised: &mut Vec<i16>| {
         let one = f32::from(SUM_ONE);
-        quantised.extend(values.iter().map(|value| (value * one).round() as i16));
+        // Rounded by hand: `round` calls a function for each value on older processors.
+        let nearest = |value: f32| (value + 0.5_f32.copysign(value)) as i16;
+        quantised.extend(values.iter().map(|value| nearest(value * one)));
     };
     let pieces = config.features.first_attacker() * config.accumulator;
     let (table, attackers) = parameters.read_values("features.weight", |values| {
@@ -216,9 +256,9 @@ fn quantised_sums(config: &SparseConfig, parameters: &Parameters) -> Result<Sums
 pub fn largest_playable_value(set: FeatureSet, row: usize) -> f32 {
     let attackers = if set.attackers { FeatureSet::MOST_ATTACKERS * LARGEST_ATTACKER } else { 0 };
     let others = 1 + MAX_PIECES as i32 + FeatureSet::THREATS_SEEN;
-    let largest = match set.attacker(row) {
-        Some(_) => LARGEST_ATTACKER,
-        None => (i32::from(i16::MAX) - attackers) / others,
+    let largest = match row < set.first_attacker() {
+        true => (i32::from(i16::MAX) - attackers) / others,
+        false => LARGEST_ATTACKER,
     };
     largest as f32 / f32::from(SUM_ONE)
 }
@@ -361,13 +401,16 @@ const LANES: usize = 8;
 fn cosine_along(head: &HeadAlong, hidden: &[f32; HIDDEN]) -> f32 {
     let mut products = head.cross;
     // Zeros are multiplied too: a branch on each would be mispredicted half the time.
-    for (&input, row) in hidden.iter().zip(head.gram.chunks_exact(HIDDEN)) {
+    for (&input, row) in hidden.iter().zip(head.gram.as_chunks::<HIDDEN>().0) {
         products.iter_mut().zip(row).for_each(|(product, value)| *product += input * value);
     }
     let (mut along, mut square) = ([0.0; LANES], [0.0; LANES]);
-    for (index, &input) in hidden.iter().enumerate() {
-        along[index % LANES] += input * head.along[index];
-        square[index % LANES] += input * products[index];
+    for start in (0..HIDDEN).step_by(LANES) {
+        for lane in 0..LANES {
+            let (index, input) = (start + lane, hidden[start + lane]);
+            along[lane] += input * head.along[index];
+            square[lane] += input * products[index];
+        }
     }
     let square = square.iter().sum::<f32>() + head.bias_square;
     (along.iter().sum::<f32>() + head.along_bias) / (square.max(0.0) + SMALLEST_SQUARE).sqrt()
@@ -395,7 +438,7 @@ impl MiddleLayer {
 fn middle_layer(weights: &[f32], bias: &[f32; HIDDEN], input: &[f32; HIDDEN]) -> [f32; HIDDEN] {
     let mut output = *bias;
     // Zeros are multiplied too: a branch on each would be mispredicted half the time.
-    for (&input, weights) in input.iter().zip(weights.chunks_exact(HIDDEN)) {
+    for (&input, weights) in input.iter().zip(weights.as_chunks::<HIDDEN>().0) {
         output.iter_mut().zip(weights).for_each(|(out, weight)| *out += input * weight);
     }
     output.map(|value| value.max(0.0))

@@ -3,7 +3,6 @@
 use std::arch::x86_64::*;
 
 use azimuth_network::sparse::HIDDEN;
-use azimuth_network::sparse::features::{SLOTS, Slots};
 
 use super::{ACTIVATION_SHIFT, BLOCK, Change, SUM_ONE, change_sum};
 
@@ -13,7 +12,7 @@ const REGISTERS: usize = 8;
 
 // No load or store of a register goes beyond its slice.
 const _: () = assert!(BLOCK.is_multiple_of(LANES * REGISTERS));
-const _: () = assert!(SLOTS.is_multiple_of(2 * LANES) && HIDDEN.is_multiple_of(8));
+const _: () = assert!(HIDDEN.is_multiple_of(8));
 
 /// # Safety
 /// `values` must point to a register of values.
@@ -79,29 +78,6 @@ pub(super) unsafe fn activate(change: &Change<'_>, total: &mut [i16], activation
             }
         }
     }
-}
-
-/// # Safety
-/// Needs AVX2.
-#[target_feature(enable = "avx2")]
-pub(super) unsafe fn differing(before: &Slots, now: &Slots) -> u128 {
-    let mut differing = 0;
-    for start in (0..SLOTS).step_by(2 * LANES) {
-        let equal = [start, start + LANES].map(|start| {
-            // SAFETY: the number of slots is a multiple of two registers.
-            let (before, now) = unsafe {
-                let (before, now) = (before.as_ptr().add(start), now.as_ptr().add(start));
-                (_mm256_loadu_si256(before.cast()), _mm256_loadu_si256(now.cast()))
-            };
-            _mm256_cmpeq_epi16(before, now)
-        });
-        // Packing works within 128-bit halves; the permutation puts them back in order.
-        let packed = _mm256_packs_epi16(equal[0], equal[1]);
-        let ordered = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
-        let differs = !(_mm256_movemask_epi8(ordered) as u32);
-        differing |= u128::from(differs) << start;
-    }
-    differing
 }
 
 /// Groups of four activations that are multiplied together.

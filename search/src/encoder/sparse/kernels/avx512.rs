@@ -3,7 +3,6 @@
 use std::arch::x86_64::*;
 
 use azimuth_network::sparse::HIDDEN;
-use azimuth_network::sparse::features::{SLOTS, Slots};
 
 use super::{ACTIVATION_SHIFT, BLOCK, Change, SUM_ONE, change_sum};
 
@@ -15,7 +14,7 @@ const CHAINS: usize = 4;
 
 // No load or store of a register goes beyond its slice.
 const _: () = assert!(BLOCK.is_multiple_of(LANES * REGISTERS));
-const _: () = assert!(SLOTS.is_multiple_of(LANES) && HIDDEN.is_multiple_of(16));
+const _: () = assert!(HIDDEN.is_multiple_of(16));
 
 /// # Safety
 /// `values` must point to a register of values.
@@ -77,22 +76,6 @@ pub(super) unsafe fn activate(change: &Change<'_>, total: &mut [i16], activation
             }
         }
     }
-}
-
-/// # Safety
-/// Needs AVX-512 F and BW.
-#[target_feature(enable = "avx512f,avx512bw")]
-pub(super) unsafe fn differing(before: &Slots, now: &Slots) -> u128 {
-    let mut differing = 0;
-    for start in (0..SLOTS).step_by(32) {
-        // SAFETY: the slots fill a whole number of registers.
-        let (before, now) = unsafe {
-            let (before, now) = (before.as_ptr().add(start), now.as_ptr().add(start));
-            (_mm512_loadu_si512(before.cast()), _mm512_loadu_si512(now.cast()))
-        };
-        differing |= u128::from(_mm512_cmpneq_epi16_mask(before, now)) << start;
-    }
-    differing
 }
 
 /// Groups of four activations that are multiplied together.

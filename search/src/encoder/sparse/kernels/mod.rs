@@ -18,7 +18,7 @@ use std::fmt::{Display, Formatter};
 
 use anyhow::{Context, Result};
 use azimuth_network::sparse::HIDDEN;
-use azimuth_network::sparse::features::Slots;
+use azimuth_network::sparse::features::{Changes, RowChanges};
 
 use crate::large_memory::prefetch;
 
@@ -71,16 +71,17 @@ impl Kernels {
         kernels
     }
 
-    /// Adds rows of pieces and of attackers to a sum, subtracts others, and writes the sum's
-    /// activations.
+    /// Makes changes to a sum, and writes its activations.
     pub(super) fn activate(
         self,
         sums: &Sums,
         sum: &mut [i16],
-        (pieces, attackers): (Changed<'_>, Changed<'_>),
+        changes: &RowChanges,
         activations: &mut [u8],
     ) {
         let width = sums.bias.len();
+        let pieces = Changed::of(&changes.pieces);
+        let attackers = Changed::of(&changes.attackers);
         assert!(activations.len() == width && sum.len() == width);
         assert!(width.is_multiple_of(BLOCK));
         assert!(pieces.end() * width <= sums.table.len());
@@ -104,24 +105,6 @@ impl Kernels {
             // SAFETY: as above.
             Self::Simd128 => unsafe { simd128::activate(&change, sum, activations) },
             Self::Portable => portable::activate(&change, sum, activations),
-        }
-    }
-
-    /// The slots in which two views differ, one bit per slot.
-    pub(super) fn differing(self, before: &Slots, now: &Slots) -> u128 {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as in `activate`.
-            Self::Avx512 => unsafe { avx512::differing(before, now) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as in `activate`.
-            Self::Avx2 => unsafe { avx2::differing(before, now) },
-            #[cfg(target_arch = "aarch64")]
-            // SAFETY: as in `activate`.
-            Self::Neon => unsafe { neon::differing(before, now) },
-            #[cfg(target_feature = "simd128")]
-            Self::Simd128 => simd128::differing(before, now),
-            Self::Portable => portable::differing(before, now),
         }
     }
 
@@ -210,9 +193,14 @@ pub struct Sums {
 }
 
 impl Sums {
+    /// Number of rows of pieces and threats.
+    pub fn rows_of_pieces(&self) -> usize {
+        self.table.len() / self.bias.len()
+    }
+
     /// Fetches the beginning of rows into the processor's cache; the rest follows while the
     /// beginning is used.
-    pub fn prefetch(&self, pieces: Changed<'_>, attackers: Changed<'_>) {
+    pub fn prefetch(&self, changes: &RowChanges) {
         fn fetch<T, const LINE: usize>(table: &[T], width: usize, changed: Changed<'_>) {
             for &row in changed.added.iter().chain(changed.removed) {
                 let first = usize::from(row) * width;
@@ -221,23 +209,28 @@ impl Sums {
         }
         let width = self.bias.len();
         // Lines of 64 bytes.
-        fetch::<i16, 32>(&self.table, width, pieces);
-        fetch::<i8, 64>(&self.attackers, width, attackers);
+        fetch::<i16, 32>(&self.table, width, Changed::of(&changes.pieces));
+        fetch::<i8, 64>(&self.attackers, width, Changed::of(&changes.attackers));
     }
 }
 
 /// Rows to add to a sum and to subtract from it.
 #[derive(Clone, Copy)]
-pub struct Changed<'a> {
-    pub added: &'a [u16],
-    pub removed: &'a [u16],
+struct Changed<'a> {
+    added: &'a [u16],
+    removed: &'a [u16],
 }
 
-impl Changed<'_> {
+impl<'a> Changed<'a> {
+    fn of<const N: usize>(changes: &'a Changes<N>) -> Self {
+        Self { added: changes.added.as_slice(), removed: changes.removed.as_slice() }
+    }
+
     /// The index after the highest row.
     fn end(&self) -> usize {
-        let rows = self.added.iter().chain(self.removed);
-        rows.copied().max().map_or(0, |row| usize::from(row) + 1)
+        let highest = |rows: &[u16]| rows.iter().fold(0, |highest: u16, &row| highest.max(row));
+        let is_empty = self.added.is_empty() && self.removed.is_empty();
+        usize::from(highest(self.added).max(highest(self.removed))) + usize::from(!is_empty)
     }
 }
 

@@ -3,7 +3,6 @@
 use std::arch::aarch64::*;
 
 use azimuth_network::sparse::HIDDEN;
-use azimuth_network::sparse::features::{SLOTS, Slots};
 
 use super::{ACTIVATION_SHIFT, BLOCK, Change, SUM_ONE, change_sum};
 
@@ -13,7 +12,7 @@ const REGISTERS: usize = 16;
 
 // No load or store of a register goes beyond its slice.
 const _: () = assert!(BLOCK.is_multiple_of(LANES * REGISTERS));
-const _: () = assert!(SLOTS.is_multiple_of(LANES) && HIDDEN.is_multiple_of(4));
+const _: () = assert!(HIDDEN.is_multiple_of(4));
 
 /// # Safety
 /// `values` must point to a register of values.
@@ -62,24 +61,6 @@ pub(super) unsafe fn activate(change: &Change<'_>, total: &mut [i16], activation
             }
         }
     }
-}
-
-/// # Safety
-/// Needs NEON.
-#[target_feature(enable = "neon")]
-pub(super) unsafe fn differing(before: &Slots, now: &Slots) -> u128 {
-    const BITS: [u16; LANES] = [1, 2, 4, 8, 16, 32, 64, 128];
-    // SAFETY: the array is as wide as a register.
-    let bits = unsafe { vld1q_u16(BITS.as_ptr()) };
-    let mut differing = 0;
-    for start in (0..SLOTS).step_by(LANES) {
-        // SAFETY: the slots fill a whole number of registers.
-        let equal = unsafe {
-            vceqq_u16(vld1q_u16(before.as_ptr().add(start)), vld1q_u16(now.as_ptr().add(start)))
-        };
-        differing |= u128::from(vaddvq_u16(vbicq_u16(bits, equal))) << start;
-    }
-    differing
 }
 
 /// # Safety

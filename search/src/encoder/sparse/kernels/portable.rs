@@ -1,7 +1,6 @@
 //! The kernels in plain Rust. The other kernels match them bit for bit.
 
 use azimuth_network::sparse::HIDDEN;
-use azimuth_network::sparse::features::Slots;
 
 use super::{ACTIVATION_SHIFT, Change, Rows, SUM_ONE};
 
@@ -23,11 +22,6 @@ fn change_rows<T: Copy + Into<i16>>(rows: &Rows<'_, T>, sum: &mut [i16]) {
     for row in rows.changed.removed.iter().map(row) {
         sum.iter_mut().zip(row).for_each(|(sum, &value)| *sum = sum.wrapping_sub(value.into()));
     }
-}
-
-pub(super) fn differing(before: &Slots, now: &Slots) -> u128 {
-    let bits = before.iter().zip(now).enumerate();
-    bits.fold(0, |bits, (slot, (before, now))| bits | u128::from(before != now) << slot)
 }
 
 pub(super) fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {

@@ -3,7 +3,6 @@
 use std::arch::wasm32::*;
 
 use azimuth_network::sparse::HIDDEN;
-use azimuth_network::sparse::features::{SLOTS, Slots};
 
 use super::{ACTIVATION_SHIFT, BLOCK, Change, SUM_ONE, change_sum};
 
@@ -13,7 +12,7 @@ const REGISTERS: usize = 8;
 
 // No load or store of a register goes beyond its slice.
 const _: () = assert!(BLOCK.is_multiple_of(LANES * REGISTERS));
-const _: () = assert!(SLOTS.is_multiple_of(LANES) && HIDDEN.is_multiple_of(4));
+const _: () = assert!(HIDDEN.is_multiple_of(4));
 
 /// # Safety
 /// `values` must point to a register of values.
@@ -61,19 +60,6 @@ pub(super) unsafe fn activate(change: &Change<'_>, total: &mut [i16], activation
             }
         }
     }
-}
-
-pub(super) fn differing(before: &Slots, now: &Slots) -> u128 {
-    let mut differing = 0;
-    for start in (0..SLOTS).step_by(LANES) {
-        // SAFETY: the slots fill a whole number of registers.
-        let unequal = unsafe {
-            let load = |slots: &Slots| v128_load(slots.as_ptr().add(start).cast());
-            i16x8_ne(load(before), load(now))
-        };
-        differing |= u128::from(i16x8_bitmask(unequal)) << start;
-    }
-    differing
 }
 
 /// # Safety
