@@ -47,10 +47,12 @@ mod given {
         Ok(())
     }
 
-    /// The weights; the selective search takes the beam's until it is given its own.
+    /// The weights that the page has given.
     pub fn read(which: DefaultWeights) -> Result<Weights> {
         let given = WEIGHTS.lock().unwrap_or_else(PoisonError::into_inner);
-        let weights = given.get(&which).or_else(|| given.get(&DefaultWeights::Beam));
-        weights.cloned().context("the page has given no weights")
+        given
+            .get(&which)
+            .cloned()
+            .with_context(|| format!("the page has not given weights ({which:?})"))
     }
 }

@@ -18,11 +18,11 @@ from serve_page import arrow_state, depth, load, moves, opened, type_move, wait_
 # Most seconds from the address to the engine's first move. An idle machine needs fewer than 5.
 FIRST_MOVE = 20
 
-# Records the values of the bar of a download.
+# Records the values of the progress bars of downloads.
 PROGRESS = """
     window.progress = []
     new MutationObserver(() => progress.push(document.querySelector("progress")?.value ?? progress.at(-1) ?? 0))
-        .observe(document.body, {childList: true, subtree: true, attributes: true})
+        .observe(document, {childList: true, subtree: true, attributes: true})
 """
 
 
@@ -78,6 +78,7 @@ def first(browser, host, folder):
     """From the address to the engine's first move, on a phone, at the first and the second visit. The second
     one needs no host."""
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, locale="en-US")
+    context.add_init_script(PROGRESS)
     page = context.new_page()
     for visit in ("first", "second"):
         began = time.monotonic()
@@ -88,8 +89,10 @@ def first(browser, host, folder):
         begin_game(page)
         print(f"{visit} visit: the engine's first move after {time.monotonic() - began:.1f} s")
         page.screenshot(path=f"{folder}/{visit}.png")
-        assert "selective" not in "".join(Handler.asked), "the large weights are fetched only if asked for"
+        fetched = [asked for asked in Handler.asked if asked.startswith("weights/")]
+        assert len(fetched) == 2, fetched
         if visit == "first":
+            assert max(page.evaluate("progress")) > 15e6, "the larger weights are half fetched or more"
             page.evaluate("navigator.serviceWorker.ready.then(() => null)")
             page.close()
             host.end()
@@ -134,32 +137,6 @@ def stops(browser, host, folder):
     context.close()
 
 
-def network(browser, host, folder):
-    """The large weights are fetched once, if a person asks, and the analysis goes on with them."""
-    context, page, said = opened(browser, host.address)
-    page.click("#tab-analyse")
-    wait_until(page, lambda: depth(page) >= 1, "an analysis")
-    expect(page.locator("#network")).to_contain_text("small network")
-    page.evaluate(PROGRESS)
-    page.click("#network button")
-    expect(page.locator("#network")).to_contain_text("its large network", timeout=60_000)
-    expect(page.locator("body")).to_have_attribute("data-connection", "open", timeout=20_000)
-    type_move(page, "e4")
-    wait_until(page, lambda: depth(page) >= 1, "an analysis with the large weights")
-    progress = page.evaluate("progress")
-    assert progress == sorted(progress) and progress[-1] > 50e6, progress
-    fetched = [asked for asked in Handler.asked if asked.startswith("weights/")]
-    assert len(fetched) == 2, fetched
-    page.reload()
-    expect(page.locator("#network")).to_contain_text("its large network")
-    wait_until(page, lambda: depth(page) >= 1, "an analysis after a reload")
-    assert len([asked for asked in Handler.asked if asked.startswith("weights/")]) == 2
-    page.click("#network button")
-    expect(page.locator("#network")).to_contain_text("small network")
-    assert not said, said
-    context.close()
-
-
 def update(browser, host, folder):
     """A new version takes the place of the old one once no page is open, and does not fetch the weights again."""
     context = browser.new_context(locale="en-US")
@@ -184,7 +161,7 @@ def update(browser, host, folder):
     page.wait_for_selector("body[data-connection='open']")
     names = page.evaluate("caches.keys()")
     assert len(names) == 2, names
-    assert len([asked for asked in Handler.asked if asked.startswith("weights/")]) == 1, Handler.asked
+    assert len([asked for asked in Handler.asked if asked.startswith("weights/")]) == 2, Handler.asked
     context.close()
 
 

@@ -27,7 +27,6 @@ macro_rules! scenarios {
 scenarios! {
     the_second_visit_needs_no_host => "first";
     a_new_task_stops_the_one_before => "stops";
-    large_weights_are_fetched_on_demand => "network";
     a_new_version_replaces_the_old_one => "update";
     files_of_another_version_are_refused => "faults";
     a_game_is_played_to_mate => "play";

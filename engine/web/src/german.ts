@@ -25,12 +25,6 @@ export const german: Texts = {
     lost: 'Die Engine antwortet nicht. Neuer Versuch …',
     renewed: 'azimuth serve wurde neu gestartet. Öffnen Sie die neue Adresse, die es ausgibt.',
   },
-  network: {
-    small: 'Die Engine spielt mit ihrem kleinen Netz. Zur vollen Spielstärke gehört das große.',
-    large: 'Die Engine spielt mit ihrem großen Netz.',
-    fetch: (megabytes) => `Laden (${megabytes} MB)`,
-    leave: 'Das kleine nehmen',
-  },
   queued: (place) =>
     place === 1 ? 'Warten auf die Engine: Diese Seite ist die nächste.' : `Warten auf die Engine: Platz ${place} in der Warteschlange.`,
   ended: {

@@ -21,12 +21,6 @@ export const english = {
     lost: 'The engine does not answer. Trying again …',
     renewed: 'azimuth serve was started again. Open the new address that it prints.',
   },
-  network: {
-    small: 'The engine plays with its small network. Full strength needs the large one.',
-    large: 'The engine plays with its large network.',
-    fetch: (megabytes: number) => `Fetch it (${megabytes} MB)`,
-    leave: 'Use the small one',
-  },
   queued: (place: number) =>
     place === 1 ? 'Waiting for the engine: this page is next.' : `Waiting for the engine: place ${place} in the queue.`,
   ended: {

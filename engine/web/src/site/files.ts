@@ -28,11 +28,6 @@ export function module(): Promise<WebAssembly.Module> {
   return compiled;
 }
 
-/** The size of a weights file in MB. */
-export function megabytes(which: number): number {
-  return Math.round(file(which).bytes / 1e6);
-}
-
 /** A weights file: from the browser's cache, or else from the host. */
 export async function weights(which: number): Promise<Uint8Array> {
   const { path, bytes, sha256 } = file(which);

@@ -3,7 +3,6 @@
 import type { Connection, Link } from '../engine.js';
 import { texts } from '../language.js';
 import type { FileGames, Message, ServerEvent } from '../protocol.js';
-import { keep, kept } from '../storage.js';
 import { module, weights } from './files.js';
 import { BEAM, SELECTIVE } from './module.js';
 import type { Answer, Order } from './worker.js';
@@ -11,9 +10,9 @@ import type { Answer, Order } from './worker.js';
 /** A task that goes on longer after its stop ends with its worker, in milliseconds. */
 const PATIENCE = 1000;
 
-/** Whether a person has asked for the weights of the selective search. */
-export function wantsSelective(): boolean {
-  return kept<boolean>('selective') ?? false;
+/** The weights, fetched one after the other, so that there is one progress bar at a time. */
+async function allWeights(): Promise<Uint8Array[]> {
+  return [await weights(BEAM), await weights(SELECTIVE)];
 }
 
 /** A worker, and the way to give it orders. */
@@ -58,16 +57,14 @@ class WorkerLink implements Link {
     this.timer ??= window.setTimeout(() => void this.start(), PATIENCE);
   }
 
-  /** Starts a worker with the weights that are wanted, in place of the one before. The running task
-   * begins again. */
+  /** Starts a worker in place of the one before. */
   private async start(): Promise<void> {
     this.end();
     this.onState('loading');
     this.starts += 1;
     const start = this.starts;
     try {
-      const wanted = wantsSelective() ? [BEAM, SELECTIVE] : [BEAM];
-      const [compiled, ...loaded] = await Promise.all([module(), ...wanted.map(weights)]);
+      const [compiled, loaded] = await Promise.all([module(), allWeights()]);
       if (start !== this.starts) return;
       this.worker = hire((answer) => this.answered(answer));
       this.worker.order({ type: 'start', module: compiled, weights: loaded });
@@ -126,17 +123,6 @@ class WorkerLink implements Link {
 
   private fault(error: unknown): void {
     this.hear({ type: 'error', id: null, message: error instanceof Error ? error.message : String(error) });
-  }
-
-  /** Fetches the weights of the selective search, and goes on with them; or goes on without them. */
-  async useSelective(wanted: boolean): Promise<void> {
-    try {
-      if (wanted) await weights(SELECTIVE);
-      keep('selective', wanted);
-      await this.start();
-    } catch (error) {
-      this.fault(error);
-    }
   }
 }
 
