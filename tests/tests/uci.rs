@@ -713,7 +713,7 @@ fn the_kind_of_search_chooses_the_planner_unless_the_user_does() -> Result<()> {
     session.set("WeightsFile", "<embedded>")?;
     // The rating chooses the search, whatever `Planner` is.
     session.set("UCI_LimitStrength", true)?;
-    for (elo, selective) in [(1000, false), (1737, false), (1738, true), (2500, true)] {
+    for (elo, selective) in [(1000, false), (1704, false), (1705, true), (2500, true)] {
         session.set("UCI_Elo", elo)?;
         for planner in ["auto", "beam", "selective"] {
             assert_eq!(is_selective(&mut session, planner, "go movetime 500")?, selective, "{elo}");

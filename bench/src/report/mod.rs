@@ -45,7 +45,7 @@ pub fn run(arguments: &ResultsReport) -> Result<()> {
     let players = &results.players;
     let of_kind = |kind| Strength::of(&results.matches, kind);
     let strength = of_kind(Kind::Beam)?;
-    let limited = Strength::of_levels(&results.matches, &players.alone)?;
+    let limited = of_kind(Kind::Limited)?;
     let (timed, gauntlet) = (of_kind(Kind::Timed)?, of_kind(Kind::Gauntlet)?);
     let rivals = of_kind(Kind::Rivals)?;
     let fits = wdl_fits(&results)?;
@@ -59,7 +59,6 @@ pub fn run(arguments: &ResultsReport) -> Result<()> {
     let tables = [
         ("depth", strength.depth_table(false)),
         ("depth-verified", strength.depth_table(true)),
-        ("alone", strength.alone_table(&players.alone)),
         ("beam-time", variants_table(&results.matches, &players.beams)),
         ("summary", summary(&[&timed, &gauntlet], &strength, &players.shipped)),
         ("timed", timed.timed_table()),
@@ -267,8 +266,6 @@ pub struct Metrics {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Players {
-    /// Players of the beam's games that use the selective search.
-    pub alone: BTreeSet<String>,
     /// The beams as shipped that their variants play against.
     pub beams: Vec<String>,
     /// Opponents of the rivals that get a column each.
@@ -375,7 +372,6 @@ mod tests {
         metrics = [{ weights = "w", file = "m.json" }]
         others = []
         [players]
-        alone = []
         beams = []
         rivals-opponents = ["x", "y"]
         shipped = {}

@@ -1,6 +1,6 @@
 //! Tables of matches, and the plot of Elo by depth.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use anyhow::Result;
@@ -36,26 +36,10 @@ pub struct Strength {
 }
 
 impl Strength {
+    /// Rates the players of the files of one kind.
     pub fn of(matches: &[Match], kind: Kind) -> Result<Self> {
         let rated = matches.iter().filter(|played| played.kind == kind);
-        Self::of_games(&rated.flat_map(|played| &played.games).collect::<Vec<_>>())
-    }
-
-    /// Rates the levels of limited strength. The strongest is the selective search alone, whose
-    /// games are among those of the beam.
-    pub fn of_levels(matches: &[Match], alone: &BTreeSet<String>) -> Result<Self> {
-        let is_rated = |kind: Kind, game: &GameRecord| match kind {
-            Kind::Limited => true,
-            Kind::Beam => [&game.white, &game.black].iter().any(|it| alone.contains(&it.name)),
-            _ => false,
-        };
-        let all = matches
-            .iter()
-            .flat_map(|played| played.games.iter().filter(move |game| is_rated(played.kind, game)));
-        Self::of_games(&all.collect::<Vec<_>>())
-    }
-
-    fn of_games(games: &[&GameRecord]) -> Result<Self> {
+        let games: Vec<&GameRecord> = rated.flat_map(|played| &played.games).collect();
         let standings = Standings::of(games.iter().copied());
         let ratings = Ratings::of(&standings)?;
         let mut azimuths = BTreeMap::new();
@@ -115,11 +99,6 @@ impl Strength {
             let _ = writeln!(text, "{} {paper} |", self.rating_row(&label, player));
         }
         text
-    }
-
-    /// Ratings of the selective search alone, beside the beam that it verifies.
-    pub fn alone_table(&self, alone: &BTreeSet<String>) -> String {
-        self.ratings_table("player", self.named(|player| alone.contains(&player.name)))
     }
 
     /// Ratings of the levels of limited strength, weakest first.
@@ -402,7 +381,7 @@ mod tests {
     fn the_levels_of_the_engine_are_those_that_were_measured() -> Result<()> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
         let results = Results::read(&folder)?;
-        let strength = Strength::of_levels(&results.matches, &results.players.alone)?;
+        let strength = Strength::of(&results.matches, Kind::Limited)?;
         let levels = strength.levels();
         let known = Level::measured();
         assert_eq!(levels.len(), known.len());

@@ -16,33 +16,33 @@ use crate::opening_book;
 
 /// Elo of the beam of width 3 without verification, its depth in plies, and the standard deviation
 /// of its noise, in logits. Measured on the scale of Stockfish 16's `UCI_Elo` at 50 ms a move, as
-/// are the levels of the selective search. The games are in `limited-beam.pgn.zst`,
-/// `limited-selective.pgn.zst` and, for the strongest level, `beam.pgn.zst` in `bench/results`.
+/// are the levels of the selective search. The games are in `limited-beam.pgn.zst`
+/// and `limited-selective.pgn.zst` in `bench/results`.
 const BEAM: [(f32, f32, f32); 8] = [
-    (570.0, 1.0, 0.6),
-    (733.0, 1.0, 0.4),
-    (843.0, 1.0, 0.25),
-    (998.0, 1.0, 0.1),
-    (1354.0, 2.0, 0.1),
-    (1560.0, 3.0, 0.1),
-    (1697.0, 4.0, 0.1),
-    (1804.0, 5.0, 0.1),
+    (564.0, 1.0, 0.6),
+    (727.0, 1.0, 0.4),
+    (836.0, 1.0, 0.25),
+    (991.0, 1.0, 0.1),
+    (1346.0, 2.0, 0.1),
+    (1553.0, 3.0, 0.1),
+    (1688.0, 4.0, 0.1),
+    (1794.0, 5.0, 0.1),
 ];
 
 /// Elo of the selective search, its number of nodes, and the standard deviation of its noise.
 const SELECTIVE: [(f32, u64, f32); 8] = [
-    (1501.0, 400, 0.35),
-    (1738.0, 700, 0.3),
-    (2021.0, 1200, 0.27),
-    (2258.0, 2000, 0.22),
-    (2546.0, 4000, 0.17),
-    (2740.0, 8000, 0.12),
-    (2913.0, 16_000, 0.06),
-    (2978.0, 21_000, 0.0),
+    (1517.0, 400, 0.35),
+    (1705.0, 700, 0.3),
+    (2005.0, 1200, 0.27),
+    (2301.0, 2000, 0.22),
+    (2577.0, 4000, 0.17),
+    (2768.0, 8000, 0.12),
+    (2939.0, 16_000, 0.06),
+    (2980.0, 21_000, 0.0),
 ];
 
 /// The beam plays at ratings below this one, the selective search at the others.
-const FIRST_SELECTIVE: u32 = 1738;
+const FIRST_SELECTIVE: u32 = 1705;
 
 /// From this rating on, a level wins with king and queen or king and rook against king, as people
 /// of that rating do: it knows the tables of three pieces.

@@ -178,7 +178,7 @@ fn limits_and_signals_end_a_search_on_any_number_of_threads() -> Result<()> {
 #[test]
 fn a_capture_that_loses_is_seen_at_the_first_ply() -> Result<()> {
     // The queen could capture a defended pawn.
-    let root = Position::from_fen("4k3/2p5/3p4/8/8/3Q4/8/4K3 w - - 0 1")?;
+    let root = Position::from_fen("4k3/2p2ppp/3p4/8/8/3Q4/5PP1/4K3 w - - 0 1")?;
     let mv = root.parse_move("d3d6")?;
     let limits = Limits { search_moves: vec![mv], ..to_depth(1) };
     let worker = worker()?;
