@@ -3,12 +3,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use azimuth_cli::say;
-use azimuth_network::replace_file::replace_file;
+use azimuth_network::replace_file::{read_if_exists, replace_file};
 use clap::{Arg, ArgMatches, Command};
 use toml::{Table, Value};
 
@@ -109,9 +108,8 @@ fn word(key: &str, value: &Value) -> Result<String> {
 pub fn parsed(matches: &ArgMatches, command: &Command) -> Table {
     let mut table = Table::new();
     for option in command.get_arguments() {
-        let Some(name) = option.get_long().filter(|name| !NOT_WRITTEN.contains(name)) else {
-            continue;
-        };
+        let name = option.get_long().filter(|name| !NOT_WRITTEN.contains(name));
+        let Some(name) = name else { continue };
         let Some(words) = matches.get_raw(option.get_id().as_str()) else { continue };
         let mut values: Vec<Value> = words.map(|word| value(option, word)).collect();
         if is_list(option) {
@@ -143,16 +141,11 @@ fn value(option: &Arg, word: &OsStr) -> Value {
 pub fn write(options: &Table, config: &Config, weights: &Path) -> Result<()> {
     let path = weights.with_extension("toml");
     let name = || format!("'{}'", path.display());
-    match fs::read(&path) {
-        Ok(bytes) if !bytes.starts_with(HEADER.as_bytes()) => {
-            say(format_args!(
-                "{}: no run wrote it, so the options of this run do not replace it",
-                name()
-            ));
-            return Ok(());
-        }
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error).with_context(name),
-        _ => {}
+    let before = read_if_exists(&path).with_context(name)?;
+    if before.is_some_and(|bytes| !bytes.starts_with(HEADER.as_bytes())) {
+        let text = "no run wrote it, so the options of this run do not replace it";
+        say(format_args!("{}: {text}", name()));
+        return Ok(());
     }
     let mut options = options.clone();
     // Defaults that depend on other options.
@@ -246,10 +239,7 @@ mod tests {
         let path = folder.path().join("run.toml");
         let line = format!("train --config {}", path.display());
         for (text, expected) in [
-            (
-                "batch = 128",
-                "'batch' is no option of train; `azimuth-train train --help` lists them",
-            ),
+            ("batch = 128", "'batch' is no option of train; `azimuth-train train --help`"),
             ("config = 'x.toml'", "'config' is no option of train"),
             ("no-mirror = 1", "'no-mirror' is true or false"),
             ("steps = true", "'steps': boolean is no value of this option"),

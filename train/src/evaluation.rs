@@ -82,12 +82,8 @@ impl EvalOptions {
             (None, scores_of_labels(&self.labels, &choices)?)
         };
         let move_choice = MoveChoices::of(&choices, &scores);
-        if let Some(metrics) = &metrics {
-            print_line(metrics)?;
-        }
-        if let Some(move_choice) = &move_choice {
-            print_line(move_choice)?;
-        }
+        metrics.iter().try_for_each(print_line)?;
+        move_choice.iter().try_for_each(print_line)?;
         if self.json {
             print_line(serde_json::to_string(&Evaluation { metrics, move_choice })?)?;
         }
@@ -124,9 +120,8 @@ impl Choice {
         let won = |mv: &Move| labels.get(mv).map(|label| label.seen_by(side).win_probability());
         let moves = legal_moves(&family.board).into_iter();
         let moves: Option<Vec<_>> = moves.map(|mv| Some((mv, won(&mv)?))).collect();
-        moves
-            .filter(|moves| !moves.is_empty())
-            .map(|moves| Self { moves, board: family.board.clone() })
+        let moves = moves.filter(|moves| !moves.is_empty())?;
+        Some(Self { moves, board: family.board.clone() })
     }
 
     /// Whether the side to move is in check, or a capture or a promotion is best.
@@ -310,13 +305,9 @@ impl MoveChoices {
 
 impl fmt::Display for MoveChoices {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kinds = [
-            ("all", Some(&self.all)),
-            ("quiet", self.quiet.as_ref()),
-            ("tactical", self.tactical.as_ref()),
-        ];
-        let kinds: Vec<_> =
-            kinds.into_iter().filter_map(|(name, kind)| Some((name, kind?))).collect();
+        let mut kinds = vec![("all", &self.all)];
+        kinds.extend(self.quiet.iter().map(|measured| ("quiet", measured)));
+        kinds.extend(self.tactical.iter().map(|measured| ("tactical", measured)));
         let mut row = |name: &str, cell: &dyn Fn(&str, &MoveChoice) -> String| -> fmt::Result {
             write!(f, "\n{name:<22}")?;
             kinds.iter().try_for_each(|(kind, measured)| write!(f, " {:>17}", cell(kind, measured)))

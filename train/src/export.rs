@@ -85,25 +85,13 @@ enum AxisDirection {
     Fitted,
 }
 
-impl From<AxisDirection> for Direction {
-    fn from(direction: AxisDirection) -> Self {
-        match direction {
-            AxisDirection::Mates => Self::Mates,
-            AxisDirection::Nearest => Self::Nearest,
-            AxisDirection::Fitted => Self::Fitted,
-        }
-    }
-}
-
 impl ExportOptions {
     /// Runs the command.
     pub fn run(&self) -> Result<()> {
         let inputs = self.checkpoint.iter().chain(&self.weights).chain(&self.data);
         check_output(&self.out, &inputs.map(PathBuf::as_path).collect::<Vec<_>>())?;
-        ensure!(
-            self.stored == DType::F32 || self.format == Format::Azimuth,
-            "--stored: other formats than weights files have 32 bits"
-        );
+        let fits = self.stored == DType::F32 || self.format == Format::Azimuth;
+        ensure!(fits, "--stored: other formats than weights files have 32 bits");
         ensure!(
             self.direction.is_none() || self.format == Format::Azimuth,
             "--direction: only weights files store one; export the weights file with it first"
@@ -131,7 +119,11 @@ impl ExportOptions {
         let mut weights = Weights::read(path)?;
         let device = self.device.device().context("--device")?;
         let data = self.data().read(&weights.metadata.architecture, &device)?;
-        weights.metadata.direction = direction.into();
+        weights.metadata.direction = match direction {
+            AxisDirection::Mates => Direction::Mates,
+            AxisDirection::Nearest => Direction::Nearest,
+            AxisDirection::Fitted => Direction::Fitted,
+        };
         let Axis { white_mean, black_mean, fitted, .. } = weights.axis;
         weights.axis = Axis::new(white_mean, black_mean, fitted, weights.metadata.direction)
             .with_context(|| format!("weights file '{}'", path.display()))?;

@@ -75,8 +75,7 @@ impl Decided {
     /// The shares for `predictions` and `labels`, both win probabilities.
     pub fn of(predictions: &[f32], labels: &[f32]) -> Self {
         let share = |labelled: RangeInclusive<f32>, reads: &dyn Fn(f32) -> bool| {
-            let of_kind =
-                predictions.iter().zip(labels).filter(|(_, label)| labelled.contains(label));
+            let of_kind = predictions.iter().zip(labels).filter(|(_, p)| labelled.contains(p));
             let (right, all) = of_kind.fold((0_u32, 0_u32), |(right, all), (&predicted, _)| {
                 (right + u32::from(reads(predicted)), all + 1)
             });

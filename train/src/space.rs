@@ -8,7 +8,7 @@ use azimuth_network::axis::{Axis, Direction};
 use azimuth_network::calibration::Calibration;
 use azimuth_network::parameters::Parameters;
 use azimuth_network::weights::{Metadata, Weights};
-use azimuth_network::{Architecture, Perspective};
+use azimuth_network::{Architecture, Inputs, Perspective};
 use azimuth_search::encoder::Encoder;
 use candle_core::{DType, Device};
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::cpu::side_by_side;
 use crate::data::dataset::{Dataset, Datasets, LabelledPositions};
 use crate::data::packed::{Label, PackedPosition};
-use crate::data::sampler::inputs_of;
+use crate::data::sampler::push_position;
 use crate::metrics::Metrics;
 
 /// Maximum number of forced mates, and of positions of all kinds, for computing the directions.
@@ -50,7 +50,9 @@ pub fn embed(encoder: &mut dyn Encoder, positions: &[PackedPosition]) -> Result<
     let attributes = encoder.attributes();
     let mut embeddings = Vec::with_capacity(positions.len() * attributes.embedding_dim);
     for chunk in positions.chunks(attributes.recommended_batch) {
-        embeddings.extend(encoder.encode(&inputs_of(chunk, attributes.input)?)?);
+        let mut inputs = Inputs::new(attributes.input);
+        chunk.iter().try_for_each(|position| push_position(&mut inputs, position, false))?;
+        embeddings.extend(encoder.encode(&inputs)?);
     }
     Ok(embeddings)
 }
@@ -135,7 +137,7 @@ pub fn calibrate(weights: &mut Weights, data: &Dataset, device: &Device) -> Resu
     Ok(metrics)
 }
 
-fn labels(positions: &[PackedPosition], perspective: Perspective) -> Vec<f32> {
+pub fn labels(positions: &[PackedPosition], perspective: Perspective) -> Vec<f32> {
     positions.iter().map(|position| position.win_probability(perspective)).collect()
 }
 
@@ -299,9 +301,8 @@ fn fit_calibration(cosines: &[f32], labels: &[f32]) -> Result<Calibration> {
     };
     // The end points extend to cosines of ± 1, so that extreme cosines keep their order. Blocks of
     // mates leave room for them.
-    let mean = |label: f64, count: f64| {
-        ((label / count) as f32).clamp(2.0 * LEAST_RISE, 1.0 - 2.0 * LEAST_RISE)
-    };
+    let room = 2.0 * LEAST_RISE;
+    let mean = |label: f64, count: f64| ((label / count) as f32).clamp(room, 1.0 - room);
     add(-1.0, 0.5 * mean(blocks[0].1, blocks[0].2));
     for (cosine, label, count) in &blocks {
         add((cosine / count) as f32, mean(*label, *count));
@@ -319,11 +320,9 @@ mod tests {
     fn calibration_recovers_a_known_map() -> Result<()> {
         let cosines: Vec<f32> = (0..20_000).map(|i| i as f32 / 10_000.0 - 1.0).collect();
         let truth = |c: f32| 1.0 / (1.0 + (-4.0 * c).exp());
-        let labels: Vec<f32> = cosines
-            .iter()
-            .enumerate()
-            .map(|(i, &c)| truth(c) + if i % 2 == 0 { 0.015 } else { -0.015 })
-            .collect();
+        let noise = |i: usize| if i.is_multiple_of(2) { 0.015f32 } else { -0.015 };
+        let labels = cosines.iter().enumerate().map(|(i, &c)| truth(c) + noise(i));
+        let labels: Vec<f32> = labels.collect();
         let calibration = fit_calibration(&cosines, &labels)?;
         for cosine in [-0.8, -0.3, 0.0, 0.1, 0.7] {
             assert!((calibration.win_probability(cosine) - truth(cosine)).abs() < 0.01);
@@ -337,13 +336,11 @@ mod tests {
         let direction = [0.6f32, -0.8, 0.0];
         let embeddings: Vec<f32> =
             (0..3000).map(|i| ((i * 7919 % 1000) as f32 / 500.0 - 1.0) * 0.9).collect();
-        let labels: Vec<f32> = embeddings
-            .chunks_exact(3)
-            .map(|z| {
-                let logit: f32 = z.iter().zip(direction).map(|(z, d)| 3.0 * z * d).sum();
-                1.0 / (1.0 + (-logit).exp())
-            })
-            .collect();
+        let labels = embeddings.chunks_exact(3).map(|z| {
+            let logit: f32 = z.iter().zip(direction).map(|(z, d)| 3.0 * z * d).sum();
+            1.0 / (1.0 + (-logit).exp())
+        });
+        let labels: Vec<f32> = labels.collect();
         let fitted = fit_direction(&embeddings, &labels, 3);
         for (fitted, made) in fitted.iter().zip(direction) {
             assert!((fitted / 3.0 - made).abs() < 0.02, "{fitted}");

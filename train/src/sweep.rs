@@ -1,13 +1,14 @@
 //! A sweep: runs listed in a file, one after another, games of their weights, and a table of their
 //! results.
 
+use std::ffi::OsStr;
 use std::fmt::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use azimuth_cli::{print_line, say};
-use azimuth_network::replace_file::replace_file;
+use azimuth_network::replace_file::{read_if_exists, replace_file};
 use azimuth_network::weights::Weights;
 use candle_core::DType;
 use clap::{ArgAction, Args, FromArgMatches};
@@ -125,8 +126,8 @@ pub fn sweep(options: &SweepOptions) -> Result<()> {
 
 fn parse_runs(text: &str) -> Result<Vec<(String, String)>> {
     let mut runs: Vec<(String, String)> = Vec::new();
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    for line in lines.filter(|line| !line.starts_with('#')) {
+    let lines = text.lines().map(str::trim);
+    for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let (name, own) =
             line.split_once(':').with_context(|| format!("'{line}': expected 'name: options'"))?;
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
@@ -185,14 +186,12 @@ fn run_one(
     let output = parsed.output();
     let outcome = run::train_encoder(&config, dataset, &compute, &output, &Alone)?;
     let outcome = outcome.with_context(|| format!("run '{name}': --stop-after has no use here"))?;
-    let elsewhere = match elsewhere {
-        Some(games) => {
-            let weights = Weights::read(&output.weights)?;
-            let mut encoder = azimuth_search::encoder::build(&weights, device, DType::F32)?;
-            Some(evaluate(&mut *encoder, &weights, games)?)
-        }
-        None => None,
+    let evaluated = |games: &LabelledPositions| {
+        let weights = Weights::read(&output.weights)?;
+        let mut encoder = azimuth_search::encoder::build(&weights, device, DType::F32)?;
+        evaluate(&mut *encoder, &weights, games)
     };
+    let elsewhere = elsewhere.map(evaluated).transpose()?;
     let games = options.games.play(name, &output.weights)?;
     let row = Row {
         name: name.to_owned(),
@@ -213,10 +212,7 @@ fn run_one(
 /// Reads the result of a run; `None` if there is none. Fails if it was made with other options.
 fn read_row(path: &Path, own: &str, now: &Shared) -> Result<Option<Row>> {
     let name = || format!("result '{}'", path.display());
-    if !path.exists() {
-        return Ok(None);
-    }
-    let bytes = std::fs::read(path).with_context(name)?;
+    let Some(bytes) = read_if_exists(path).with_context(name)? else { return Ok(None) };
     let remedy = "delete the files of the run, rename the run or choose another --folder";
     let unreadable = || format!("{}: damaged, or made by another version; {remedy}", name());
     let row: Row = serde_json::from_slice(&bytes).with_context(unreadable)?;
@@ -292,11 +288,8 @@ impl GameOptions {
     /// Checks that the games can be played, before training starts.
     pub fn check(&self) -> Result<()> {
         if self.games > 0 {
-            ensure!(
-                self.games.is_multiple_of(2),
-                "--games {}: expected an even number",
-                self.games
-            );
+            let games = self.games;
+            ensure!(games.is_multiple_of(2), "--games {games}: expected an even number");
             ensure!(self.book.is_some(), "--games needs --book, the openings");
             bench_program()?;
         }
@@ -324,19 +317,13 @@ impl GameOptions {
             .args(["elo", "--games", &self.games.to_string(), "--player"])
             .arg(format!("{} weights={}", player(name), shlex::try_quote(&path)?))
             .args(["--against", &player("opponent"), "--concurrency", &threads.to_string()])
-            .arg("--book")
-            .arg(book)
-            .arg("--pgn")
-            .arg(weights.with_extension("pgn"))
-            .arg("--json")
-            .arg(&json)
+            .args([OsStr::new("--book"), book.as_os_str()])
+            .args([OsStr::new("--pgn"), weights.with_extension("pgn").as_os_str()])
+            .args([OsStr::new("--json"), json.as_os_str()])
             .output()?;
         let said = String::from_utf8_lossy(&output.stderr);
-        ensure!(
-            output.status.success(),
-            "run '{name}': {}",
-            said.lines().last().unwrap_or("no games")
-        );
+        let reason = said.lines().last().unwrap_or("no games");
+        ensure!(output.status.success(), "run '{name}': {reason}");
         let results: Vec<MatchResult> = serde_json::from_slice(&std::fs::read(&json)?)?;
         std::fs::remove_file(&json)?;
         let result = results.into_iter().next().context("the match has no result")?;

@@ -177,11 +177,7 @@ mod tests {
             let (apart, together) = (apart.batch(step)?.parts, together.batch(step)?.parts);
             assert!(apart.len() > 1 && apart.iter().all(|part| part.contrasts == 1));
             let [together] = together.as_slice() else { panic!("one part") };
-            assert_eq!(
-                (together.contrasts, together.labels.len()),
-                (4, 8),
-                "contrasts of one size"
-            );
+            assert_eq!((together.contrasts, together.labels.len()), (4, 8));
             let labels: Vec<f32> = apart.into_iter().flat_map(|part| part.labels).collect();
             assert_eq!(labels[..8], together.labels);
         }

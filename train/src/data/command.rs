@@ -14,8 +14,8 @@ use cozy_chess::{Board, Move};
 use indicatif::ProgressBar;
 
 use super::family::{Family, FamilyLabels, Split};
-use super::file::DatasetFile;
 use super::file::writer::Journal;
+use super::file::{DatasetFile, Source};
 use super::pack::{Filter, PackOptions, is_of_system, pack};
 use super::packed::Label;
 use super::read::input::{Format, Input, ending};
@@ -84,12 +84,8 @@ impl DataCommand {
                 let options = PackOptions { filters, skip_illegal, commit_every };
                 pack(&inputs, &options, out).map_err(|error| {
                     let begun = || Journal::read(out).is_ok_and(|journal| journal.is_some());
-                    match is_of_system(&error) && begun() {
-                        true => {
-                            error.context("the packed part is kept, and the same command resumes")
-                        }
-                        false => error,
-                    }
+                    let kept = "the packed part is kept, and the same command resumes";
+                    if is_of_system(&error) && begun() { error.context(kept) } else { error }
                 })
             }
             (None, Some(count)) => unless_closed(head(&datasets(&inputs)?, count)),
@@ -147,11 +143,8 @@ fn info(file: &DatasetFile) -> Result<()> {
     for source in &description.sources {
         writeln!(out, "  from         {} {}", source.name, source.made_by)?;
         writeln!(out, "    sha256     {}", source.sha256)?;
-        writeln!(
-            out,
-            "    records    {} to {}, {} labels",
-            source.first, source.end, source.labels
-        )?;
+        let Source { first, end, labels, .. } = source;
+        writeln!(out, "    records    {first} to {end}, {labels} labels")?;
         for (reason, count) in &source.skipped {
             writeln!(out, "    left out   {count}: {reason}")?;
         }
@@ -234,13 +227,11 @@ impl Games<'_> {
         if !self.in_game {
             writer.begin([("Event", "?"), ("Result", "*")], &board.clone().into())?;
         }
-        let children = match &family.labels {
-            FamilyLabels::Children(children) => children.as_slice(),
-            FamilyLabels::Own(label) => {
-                writer.comment(&comment(*label))?;
-                &[]
-            }
-        };
+        let mut children = &[][..];
+        match &family.labels {
+            FamilyLabels::Children(labelled) => children = labelled,
+            FamilyLabels::Own(label) => writer.comment(&comment(*label))?,
+        }
         let leads = |&(mv, _): &(Move, Label)| Some(&board_after(board, mv)) == next;
         let played = children.iter().position(leads);
         let main = played.unwrap_or(0);

@@ -71,8 +71,8 @@ impl Family {
                 let board = &self.board;
                 let won = |label: Label| label.seen_by(board.side_to_move()).win_probability();
                 let best = children.iter().map(|&(_, label)| won(label)).fold(0.0, f32::max);
-                children
-                    .retain(|&(mv, label)| pass(&board_after(board, mv), label, best - won(label)));
+                let loss = |label: Label| best - won(label);
+                children.retain(|&(mv, label)| pass(&board_after(board, mv), label, loss(label)));
             }
         }
     }
@@ -122,18 +122,10 @@ impl ContentHash {
 
 /// Rejects a game with too many labels.
 pub fn check_length(labels: usize) -> Result<()> {
-    ensure!(
-        labels <= MOST_LABELS_A_GAME,
-        "more than {MOST_LABELS_A_GAME} labelled positions in one game"
-    );
+    let fits = labels <= MOST_LABELS_A_GAME;
+    ensure!(fits, "more than {MOST_LABELS_A_GAME} labelled positions in one game");
     Ok(())
 }
-
-/// Percentage of games for fitting the calibration only.
-const CALIBRATION_SHARE: u64 = 1;
-
-/// Percentage of games for metrics only.
-const HELD_OUT_SHARE: u64 = 4;
 
 /// A split of the data; all positions of a game are in the same split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,11 +145,12 @@ impl Split {
     /// All splits, in the order of a dataset file.
     pub const ALL: [Self; Self::NUM] = [Self::Training, Self::Calibration, Self::HeldOut];
 
-    /// The split of a game whose content has this digest. It does not depend on the other data.
+    /// The split of a game whose content has this digest, which does not depend on the other data.
+    /// One percent of the games is for the calibration only, and four percent for metrics only.
     pub fn of(digest: u64) -> Self {
         match digest % 100 {
-            bucket if bucket < CALIBRATION_SHARE => Self::Calibration,
-            bucket if bucket < CALIBRATION_SHARE + HELD_OUT_SHARE => Self::HeldOut,
+            0 => Self::Calibration,
+            1..5 => Self::HeldOut,
             _ => Self::Training,
         }
     }

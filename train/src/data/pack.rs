@@ -20,8 +20,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
 use super::family::{Family, Game};
-use super::file::Source;
 use super::file::writer::{Journal, Writer, remove_parts};
+use super::file::{Description, Source};
 use super::packed::Label;
 use super::read::input::{Format, Input};
 use super::read::{Skipped, skip};
@@ -36,7 +36,7 @@ pub struct PackOptions {
 pub fn pack(inputs: &[Input], options: &PackOptions, out: &Path) -> Result<()> {
     // Hashing large files takes minutes.
     check_output(out, &[])?;
-    let hashes = hashes(inputs)?;
+    let hashes = inputs.iter().map(hash).collect::<Result<Vec<_>>>()?;
     let named = |(input, sha256): (&Input, &String)| {
         let name = input.name();
         json!({"name": name, "sha256": sha256, "made_by": made_by(input)})
@@ -46,8 +46,8 @@ pub fn pack(inputs: &[Input], options: &PackOptions, out: &Path) -> Result<()> {
         "filters": options.filters.iter().map(|filter| format!("{filter:?}")).collect::<Vec<_>>(),
         "skip_illegal": options.skip_illegal,
     });
-    let Some(mut packer) = Packer::open(out, &job, options.filters.clone(), options.commit_every)?
-    else {
+    let filters = options.filters.clone();
+    let Some(mut packer) = Packer::open(out, &job, filters, options.commit_every)? else {
         say(format_args!("'{}' is complete", out.display()));
         return Ok(());
     };
@@ -60,24 +60,21 @@ pub fn pack(inputs: &[Input], options: &PackOptions, out: &Path) -> Result<()> {
         // The packed part is kept with its journal, as after a kill.
         Err(error) if is_of_system(&error) => Err(error),
         // After a content error, a repaired input has another hash, so the run cannot be resumed.
-        Err(error) => packer.discard().and(Err(error)),
+        Err(error) => {
+            remove_parts(out);
+            Journal::remove(out).and(Err(error))
+        }
     }
 }
 
 /// Whether the operating system caused the error (a full disk, say), rather than a file's content.
 pub fn is_of_system(error: &anyhow::Error) -> bool {
-    use std::io::{Error, ErrorKind};
-    /// Kinds of errors that decoders return for damaged files.
-    const OF_CONTENT: [ErrorKind; 4] = [
-        ErrorKind::InvalidData,
-        ErrorKind::InvalidInput,
-        ErrorKind::Other,
-        ErrorKind::UnexpectedEof,
-    ];
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<Error>())
-        .any(|error| error.raw_os_error().is_some() || !OF_CONTENT.contains(&error.kind()))
+    use std::io::Error;
+    // The kinds of errors that decoders return for damaged files.
+    use std::io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
+    let of_content = [InvalidData, InvalidInput, Other, UnexpectedEof];
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<Error>());
+    causes.any(|error| error.raw_os_error().is_some() || !of_content.contains(&error.kind()))
 }
 
 fn pack_inputs(
@@ -88,23 +85,11 @@ fn pack_inputs(
 ) -> Result<()> {
     let (begun, _) = packer.place();
     for (number, (input, sha256)) in inputs.iter().zip(hashes).enumerate().skip(begun) {
-        packer.begin(Source {
-            name: input.name(),
-            made_by: made_by(input),
-            sha256,
-            first: 0,
-            end: 0,
-            labels: 0,
-            skipped: Skipped::new(),
-        });
+        packer.begin(Source::new(input.name(), made_by(input), sha256, 0));
         let name = || format!("data file '{}'", input.path.display());
         pack_input(input, skip_illegal, packer).with_context(name)?;
-        let made_from = input.dataset.as_ref().map(|dataset| {
-            let description = dataset.description();
-            (description.sources.clone(), description.duplicates, description.filtered)
-        });
         say(format_args!("{} of {} files: {}", number + 1, inputs.len(), packer.summary()));
-        packer.end(made_from)?;
+        packer.end(input.dataset.as_ref().map(|dataset| dataset.description()))?;
     }
     Ok(())
 }
@@ -116,14 +101,11 @@ fn made_by(input: &Input) -> Value {
     }
 }
 
-fn hashes(inputs: &[Input]) -> Result<Vec<String>> {
-    let hash = |input: &Input| {
-        let bar = progress_bar(input, "hashed")?;
-        let hash = input.sha256(&bar);
-        bar.finish_and_clear();
-        hash
-    };
-    inputs.iter().map(hash).collect()
+fn hash(input: &Input) -> Result<String> {
+    let bar = progress_bar(input, "hashed")?;
+    let hash = input.sha256(&bar);
+    bar.finish_and_clear();
+    hash
 }
 
 const BATCHES_AHEAD: usize = 8;
@@ -137,8 +119,7 @@ fn pack_input(input: &Input, skip_illegal: bool, packer: &mut Packer) -> Result<
         let source_bar = bar.clone();
         let reader =
             scope.spawn(move || read_games(input, &source_bar, first, skip_illegal, &sender));
-        for batch in receiver {
-            let ReadBatch { games, end, skipped } = batch;
+        for ReadBatch { games, end, skipped } in receiver {
             games.into_iter().try_for_each(|game| packer.add(game))?;
             packer.reached(end, skipped)?;
         }
@@ -192,7 +173,7 @@ fn read_games(
 
 fn progress_bar(input: &Input, done: &str) -> Result<ProgressBar> {
     let style = format!("{{bar:30}} {{bytes}}/{{total_bytes}} {done} of {{msg}}, {{eta}} left");
-    let bar = ProgressBar::new(input.bytes()?);
+    let bar = ProgressBar::new(std::fs::metadata(&input.path)?.len());
     bar.set_style(ProgressStyle::with_template(&style)?);
     bar.set_message(input.name());
     Ok(bar)
@@ -243,11 +224,8 @@ impl Packer {
         Journal::remove_unfinished(out);
         let (out, seen, committed) = (out.to_owned(), HashSet::new(), Instant::now());
         let mut packer = Self { out, journal, writer, filters, seen, commit_every, committed };
-        match begins {
-            true => packer.commit()?,
-            false => packer.remember()?,
-        }
-        Ok(Some(packer))
+        let ready = if begins { packer.commit() } else { packer.remember() };
+        ready.map(|()| Some(packer))
     }
 
     /// The index of the current input, and of its first record that is not yet packed.
@@ -300,15 +278,13 @@ impl Packer {
         Ok(())
     }
 
-    /// Ends an input. For an input that is a dataset, `made_from` holds its sources and its numbers
-    /// of duplicates and of filtered positions.
-    pub fn end(&mut self, made_from: Option<(Vec<Source>, u64, u64)>) -> Result<()> {
+    /// Ends an input. For an input that is a dataset, `made_from` is its description.
+    pub fn end(&mut self, made_from: Option<&Description>) -> Result<()> {
         let current = self.journal.current.take().context("no input was begun")?;
         let description = &mut self.journal.description;
-        let (sources, duplicates, filtered) = made_from.unwrap_or_else(|| (vec![current], 0, 0));
-        description.duplicates += duplicates;
-        description.filtered += filtered;
-        for source in sources {
+        description.duplicates += made_from.map_or(0, |from| from.duplicates);
+        description.filtered += made_from.map_or(0, |from| from.filtered);
+        for source in made_from.map_or_else(|| vec![current], |from| from.sources.clone()) {
             let joined = description.sources.last_mut().is_some_and(|last| last.join(&source));
             if !joined {
                 description.sources.push(source);
@@ -342,11 +318,6 @@ impl Packer {
     pub fn finish(mut self) -> Result<()> {
         self.commit()?;
         self.writer.finish(&self.journal.description)?;
-        Journal::remove(&self.out)
-    }
-
-    pub fn discard(self) -> Result<()> {
-        remove_parts(&self.out);
         Journal::remove(&self.out)
     }
 
@@ -387,8 +358,8 @@ impl Filter {
             Self::NoMate => !matches!(label, Label::Mate(_)),
             Self::Ply(range) => {
                 let black = u32::from(board.side_to_move() == Color::Black);
-                range
-                    .contains(&((u32::from(board.fullmove_number()).saturating_sub(1)) * 2 + black))
+                let moves = u32::from(board.fullmove_number()).saturating_sub(1);
+                range.contains(&(moves * 2 + black))
             }
             Self::Centipawns(range) => {
                 matches!(label, Label::Centipawns(value) if range.contains(&value))
@@ -433,13 +404,9 @@ impl FromStr for Filter {
 
 /// Parses an inclusive range such as `3..9`; either end may be omitted.
 fn range<T: FromStr + PartialOrd>(text: &str, least: T, most: T) -> Result<RangeInclusive<T>> {
-    let number = |text: &str, open: T| match text {
-        "" => Some(open),
-        text => text.parse().ok(),
-    };
-    let (first, last) =
-        text.split_once("..").with_context(|| format!("'{text}': expected A..B"))?;
-    let ends = number(first, least).zip(number(last, most)).filter(|(first, last)| first <= last);
+    let number = |text: &str, open: T| if text.is_empty() { Some(open) } else { text.parse().ok() };
+    let ends = text.split_once("..").with_context(|| format!("'{text}': expected A..B"))?;
+    let ends = number(ends.0, least).zip(number(ends.1, most)).filter(|(a, b)| a <= b);
     let (first, last) = ends.with_context(|| format!("'{text}': expected A..B, A not above B"))?;
     Ok(first..=last)
 }

@@ -135,11 +135,8 @@ impl PackedPosition {
         bytes[..24].copy_from_slice(&self.piece_bytes());
         bytes[24..26].copy_from_slice(&self.label.to_le_bytes());
         bytes[26..28].copy_from_slice(&self.fullmove_number.to_le_bytes());
-        bytes[28..].copy_from_slice(&[
-            self.halfmove_clock,
-            self.en_passant,
-            self.black_to_move.into(),
-        ]);
+        let rest = [self.halfmove_clock, self.en_passant, self.black_to_move.into()];
+        bytes[28..].copy_from_slice(&rest);
         bytes
     }
 }
@@ -188,17 +185,12 @@ impl Label {
 
     /// Parses `#3` or `#-3` (a mate) or centipawns, from White's point of view.
     pub fn parse_centipawns(text: &str) -> Option<Self> {
-        match text.strip_prefix('#') {
-            Some(moves) => {
-                // `#-0`: White is mated.
-                moves.parse::<i64>().ok()?;
-                Some(Self::Mate(!moves.starts_with('-')))
-            }
-            None => {
-                let centipawns: f64 = text.parse().ok()?;
-                centipawns.is_finite().then(|| Self::Centipawns(centipawns.round() as i32))
-            }
+        if let Some(moves) = text.strip_prefix('#') {
+            // `#-0`: White is mated.
+            return moves.parse::<i64>().ok().map(|_| Self::Mate(!moves.starts_with('-')));
         }
+        let centipawns = text.parse().ok().filter(|value: &f64| value.is_finite())?;
+        Some(Self::Centipawns(centipawns.round() as i32))
     }
 
     /// Converts a label between White's point of view and that of `color`, in either direction.
@@ -262,10 +254,8 @@ mod tests {
             "8/8/8/8/8/2k5/8/2K5 b - - 99 65535",
         ] {
             let board: Board = fen.parse().expect("valid");
-            assert_eq!(
-                PackedPosition::new(&board, Label::Centipawns(12)).board().ok(),
-                Some(board)
-            );
+            let packed = PackedPosition::new(&board, Label::Centipawns(12));
+            assert_eq!(packed.board().ok(), Some(board));
         }
         for number in 0..960 {
             let board = Board::chess960_startpos(number);

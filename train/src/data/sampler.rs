@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use anyhow::{Context, Result, ensure};
-use azimuth_network::{Architecture, InputKind, Inputs, Perspective};
+use azimuth_network::{Architecture, Inputs, Perspective};
 use cozy_chess::Color;
 use memmap2::MmapMut;
 use rand::{Rng, RngExt, SeedableRng};
@@ -86,9 +86,8 @@ impl Sampler {
         let own = 0..sampling.parts;
         let sampler = Self { data, architecture, sampling, seed, together, own, by_label };
         let anchors = sampler.anchors_of_a_step();
-        let compared = anchors
-            .div_ceil(sampling.parts.min(anchors))
-            .saturating_mul(sampling.positives.saturating_add(1));
+        let size = anchors.div_ceil(sampling.parts.min(anchors));
+        let compared = size.saturating_mul(sampling.positives.saturating_add(1));
         ensure!(
             compared <= MOST_COMPARED,
             "a contrastive loss of {compared} positions; the most are {MOST_COMPARED}: use smaller \
@@ -235,13 +234,6 @@ fn interleaved(
     (0..parts[0].len()).flat_map(|index| parts.iter().map(move |part| part[index])).collect()
 }
 
-/// The positions without any augmentation.
-pub fn inputs_of(positions: &[PackedPosition], kind: InputKind) -> Result<Inputs> {
-    let mut inputs = Inputs::new(kind);
-    positions.iter().try_for_each(|position| push_position(&mut inputs, position, false))?;
-    Ok(inputs)
-}
-
 /// Adds a position; `mirror` mirrors features from left to right (a-file and h-file and so on).
 pub fn push_position(inputs: &mut Inputs, position: &PackedPosition, mirror: bool) -> Result<()> {
     match inputs {
@@ -280,9 +272,9 @@ impl ByLabel {
         for index in 0..LABELS {
             starts[index + 1] += starts[index];
         }
-        let file = tempfile::tempfile().context("a temporary file; TMPDIR names another place")?;
-        let bytes = data.len(Split::Training) as u64 * size_of::<u32>() as u64;
-        file.set_len(bytes).context("a temporary file; TMPDIR names another place")?;
+        let name = "a temporary file; TMPDIR names another place";
+        let file = tempfile::tempfile().context(name)?;
+        file.set_len(data.len(Split::Training) as u64 * size_of::<u32>() as u64).context(name)?;
         // SAFETY: the file has no name, so no other process changes it.
         let mut numbers = unsafe { MmapMut::map_mut(&file)? };
         let places: &mut [u32] = bytemuck::cast_slice_mut(&mut numbers);
@@ -292,9 +284,9 @@ impl ByLabel {
             places[*place as usize] = index as u32;
             *place += 1;
         });
-        let coordinates =
-            (0..LABELS).map(|rank| threshold.coordinate(label_of_rank(rank).win_probability()));
-        Ok(Self { numbers, starts, coordinates: coordinates.collect(), perspective })
+        let of_bits = |bits| threshold.coordinate(Label::from_bits(bits).win_probability());
+        let coordinates = (i16::MIN..=i16::MAX).map(of_bits).collect();
+        Ok(Self { numbers, starts, coordinates, perspective })
     }
 
     /// The slots of the positions whose labels differ from `label` by less than the threshold.
@@ -319,10 +311,6 @@ fn rank_of_label(label: Label, side: Color, perspective: Perspective) -> usize {
         Perspective::White => label,
     };
     (i32::from(seen.bits()) - i32::from(i16::MIN)) as usize
-}
-
-fn label_of_rank(rank: usize) -> Label {
-    Label::from_bits((rank as i32 + i32::from(i16::MIN)) as i16)
 }
 
 /// Number of Feistel rounds; four suffice for a permutation that looks random.
@@ -405,9 +393,7 @@ mod tests {
     #[test]
     fn seeds_are_the_sequence_of_split_mix() {
         // Existing runs and datasets depend on these values.
-        assert_eq!(
-            [split_mix(0), split_mix(1), split_mix(u64::MAX)],
-            [0, 0xe220_a839_7b1d_cdaf, 0x3365_03c6_b835_bec0]
-        );
+        let expected = [0, 0xe220_a839_7b1d_cdaf, 0x3365_03c6_b835_bec0];
+        assert_eq!([0, 1, u64::MAX].map(split_mix), expected);
     }
 }

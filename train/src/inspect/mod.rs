@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::pgn::{Game, Reader, open_text};
-use azimuth_chess::position::{Position, TYPICAL_MOVES, fen_of};
+use azimuth_chess::position::{Position, TYPICAL_MOVES, board_after, fen_of};
 use azimuth_cli::print_line;
 use azimuth_network::replace_file::Replacement;
 use azimuth_network::weights::Weights;
@@ -198,11 +198,9 @@ fn add_games(path: &Path, found: &mut Vec<Found>) -> Result<()> {
 
 /// The positions of a game's main line, in order.
 fn boards_of(game: &Game) -> Vec<Board> {
-    let mut position = game.start.clone();
-    let mut boards = vec![position.board().clone()];
+    let mut boards = vec![game.start.board().clone()];
     for played in &game.moves {
-        position.play(played.mv);
-        boards.push(position.board().clone());
+        boards.push(board_after(&boards[boards.len() - 1], played.mv));
     }
     boards
 }
@@ -239,24 +237,17 @@ impl EmbedOptions {
         let mut rows = BufWriter::new(Replacement::new(&table)?);
         let mut whole = BufWriter::new(Replacement::new(&self.out)?);
         writeln!(rows, "fen,label,cosine,win_probability")?;
-        let mut array = npyz::WriteOptions::new()
-            .default_dtype()
-            .shape(&shape)
-            .writer(&mut whole)
-            .begin_nd()?;
+        let options = npyz::WriteOptions::new().default_dtype().shape(&shape);
+        let mut array = options.writer(&mut whole).begin_nd()?;
         positions.for_each_part(|weights, part, embeddings| {
             array.extend(embeddings.iter().copied())?;
             let perspective = weights.metadata.architecture.perspective();
             for (position, cosine) in part.iter().zip(weights.axis.cosines(embeddings)) {
                 let fen = fen_of(&position.board()?);
                 let p = weights.calibration.win_probability(cosine);
-                match have_labels.next() {
-                    Some(true) => {
-                        let label = position.win_probability(perspective);
-                        writeln!(rows, "{fen},{label},{cosine},{p}")?;
-                    }
-                    _ => writeln!(rows, "{fen},,{cosine},{p}")?,
-                }
+                let has_label = have_labels.next() == Some(true);
+                let label = has_label.then(|| position.win_probability(perspective).to_string());
+                writeln!(rows, "{fen},{},{cosine},{p}", label.unwrap_or_default())?;
             }
             Ok(())
         })?;

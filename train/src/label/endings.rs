@@ -6,14 +6,14 @@ use std::sync::Arc;
 use anyhow::Result;
 use azimuth_chess::position::Position;
 use azimuth_search::Tablebases;
-use cozy_chess::{Board, BoardBuilder, Color, Piece, Square};
+use cozy_chess::Piece::{self, Bishop, King, Knight, Pawn, Queen, Rook};
+use cozy_chess::{Board, BoardBuilder, Color, Square};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::labeller::Labeller;
-use super::options::LabelOptions;
-use super::walk::{FIFTY_MOVES, Walk};
+use super::walk::{FIFTY_MOVES, Task, Walk};
 use crate::data::family::{Family, Game};
 use crate::data::packed::Label;
 
@@ -21,16 +21,7 @@ use crate::data::packed::Label;
 const PIECES: std::ops::RangeInclusive<usize> = 3..=8;
 
 /// Pieces besides the kings, in proportion to their frequency.
-const KINDS: [Piece; 8] = [
-    Piece::Pawn,
-    Piece::Pawn,
-    Piece::Pawn,
-    Piece::Knight,
-    Piece::Bishop,
-    Piece::Rook,
-    Piece::Rook,
-    Piece::Queen,
-];
+const KINDS: [Piece; 8] = [Pawn, Pawn, Pawn, Knight, Bishop, Rook, Rook, Queen];
 
 /// Probabilities that a piece other than a king is White's. Each position draws one of them.
 const SHARES: [f64; 4] = [0.1, 0.5, 0.5, 0.9];
@@ -55,13 +46,7 @@ impl EndingSampler {
 }
 
 impl Walk for EndingSampler {
-    fn walk(
-        &mut self,
-        _starts: &[String],
-        options: &LabelOptions,
-        engine: &mut Labeller,
-        rng: &mut Xoshiro256PlusPlus,
-    ) -> Result<Game> {
+    fn walk(&mut self, Task { options, engine, rng, .. }: &mut Task<'_>) -> Result<Game> {
         let families = (0..options.plies).map(|_| {
             let board = ending(rng);
             let label = self.label(&board, engine)?;
@@ -97,10 +82,10 @@ fn ending(rng: &mut Xoshiro256PlusPlus) -> Board {
 fn draw(rng: &mut Xoshiro256PlusPlus) -> BoardBuilder {
     let mut builder = BoardBuilder::empty();
     let share = *SHARES.choose(rng).unwrap_or(&0.5);
-    let kings = [(Piece::King, Color::White), (Piece::King, Color::Black)];
+    let kings = [(King, Color::White), (King, Color::Black)];
     let others = (kings.len()..rng.random_range(PIECES)).map(|_| {
         let color = if rng.random_bool(share) { Color::White } else { Color::Black };
-        (*KINDS.choose(rng).unwrap_or(&Piece::Pawn), color)
+        (*KINDS.choose(rng).unwrap_or(&Pawn), color)
     });
     let pieces: Vec<_> = kings.into_iter().chain(others).collect();
     for piece in pieces {
@@ -125,10 +110,8 @@ mod tests {
         let pieces =
             |count: u32| boards.iter().filter(|board| board.occupied().len() == count).count();
         assert!((3..=8).all(|count| pieces(count) > 100) && pieces(2) + pieces(9) < 500);
-        let bare = boards
-            .iter()
-            .filter(|board| Color::ALL.iter().any(|&color| board.colors(color).len() == 1));
-        assert!((300..1_500).contains(&bare.count()));
+        let is_bare = |board: &&Board| Color::ALL.iter().any(|&c| board.colors(c).len() == 1);
+        assert!((300..1_500).contains(&boards.iter().filter(is_bare).count()));
     }
 
     #[test]

@@ -75,13 +75,11 @@ impl Labeller {
     /// Clears the tables of the search, so that labels do not depend on earlier walks.
     pub fn new_game(&mut self) -> Result<()> {
         match self {
-            Self::Engine(labeller) => labeller.engine.new_game(),
-            Self::Network(_) => Ok(()),
-            Self::NetworkQuiescence { planner, .. } => {
-                planner.new_game();
-                Ok(())
-            }
+            Self::Engine(labeller) => labeller.engine.new_game()?,
+            Self::Network(_) => {}
+            Self::NetworkQuiescence { planner, .. } => planner.new_game(),
         }
+        Ok(())
     }
 
     /// Scores a position that has a legal move, from White's point of view.
@@ -94,11 +92,6 @@ impl Labeller {
             }
         };
         Ok(of_mover.seen_by(board.side_to_move()))
-    }
-
-    /// Whether scoring all moves of a position costs no more than scoring one move.
-    pub fn scores_moves_together(&self) -> bool {
-        matches!(self, Self::Engine(_))
     }
 
     /// Scores `moves`, and sorts them with the best for the side to move first.
@@ -140,18 +133,6 @@ fn label_of_end(board: &Board) -> Option<Label> {
     Some(if mated { Label::Mate(board.side_to_move() == Color::Black) } else { drawn })
 }
 
-/// MultiPV value for all moves: no position has more legal moves.
-const ALL_MOVES: &str = "218";
-
-/// Hash size in MB of shallow searches, which do not fill it: a small table is cleared quickly.
-const SMALL_HASH: &str = "1";
-
-/// Hash size in MB of searches from [`DEEP`] plies on.
-const LARGE_HASH: &str = "16";
-
-/// The least depth of searches that fill the small table.
-const DEEP: u32 = 8;
-
 /// A UCI engine: it scores a position, or every legal move in one MultiPV search.
 pub struct UciLabeller {
     engine: Engine,
@@ -161,19 +142,18 @@ pub struct UciLabeller {
 impl UciLabeller {
     /// Starts the engine, with searches of `depth` plies. [`Self::score`] needs `all_moves`.
     pub fn start(command: &Path, depth: u32, all_moves: bool) -> Result<Self> {
-        let lines = if all_moves { ALL_MOVES } else { "1" };
-        let hash = if depth < DEEP { SMALL_HASH } else { LARGE_HASH };
+        // No position has more than 218 legal moves.
+        let lines = if all_moves { "218" } else { "1" };
+        // Shallow searches do not fill a table of 1 MB, and a small table is cleared quickly.
+        let hash = if depth < 8 { "1" } else { "16" };
         let options = [("MultiPV", lines), ("Threads", "1"), ("Hash", hash)];
         Ok(Self { engine: Engine::start(command, &[], options)?, depth })
     }
 
-    /// Scores a position that has a legal move, from White's point of view.
     pub fn value(&mut self, board: &Board) -> Result<Label> {
-        let lines = self.search(board)?;
-        let (_, score) = lines
-            .into_values()
-            .next()
-            .with_context(|| format!("{}: no score for '{board}'", self.engine))?;
+        let line = self.search(board)?.into_values().next();
+        let (_, score) =
+            line.with_context(|| format!("{}: no score for '{board}'", self.engine))?;
         Ok(label_of_score(score, board))
     }
 
@@ -183,23 +163,14 @@ impl UciLabeller {
         let moves = legal_moves(board).into_iter();
         let legal: BTreeMap<String, Move> =
             moves.map(|mv| (uci_move(board, mv, false), mv)).collect();
-        ensure!(
-            lines.len() == legal.len(),
-            "{}: {} of {} moves scored in '{board}'",
-            self.engine,
-            lines.len(),
-            legal.len()
-        );
-        lines
-            .into_values()
-            .map(|(mv, score)| {
-                let known = legal.get(&mv).copied();
-                let mv = known.with_context(|| {
-                    format!("{}: '{mv}' is not legal in '{board}'", self.engine)
-                })?;
-                Ok(ScoredMove { mv, label: label_of_score(score, board) })
-            })
-            .collect()
+        let (engine, scored, all) = (&self.engine, lines.len(), legal.len());
+        ensure!(scored == all, "{engine}: {scored} of {all} moves scored in '{board}'");
+        let scored = lines.into_values().map(|(mv, score)| {
+            let illegal = || format!("{engine}: '{mv}' is not legal in '{board}'");
+            let mv = legal.get(&mv).copied().with_context(illegal)?;
+            Ok(ScoredMove { mv, label: label_of_score(score, board) })
+        });
+        scored.collect()
     }
 
     /// The final first move and score of each MultiPV line, from the side to move's point of view.

@@ -30,7 +30,7 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use walk::{LeafWalker, MoveWalker, Walk};
+use walk::{LeafWalker, MoveWalker, Task, Walk};
 
 use crate::data::family::Game;
 use crate::data::file::Source;
@@ -67,15 +67,8 @@ pub fn label(options: &LabelOptions) -> Result<()> {
         say(format_args!("'{}' is complete", options.out.display()));
         return Ok(());
     };
-    packer.begin(Source {
-        name: "label".to_owned(),
-        made_by,
-        sha256: starts.sha256.clone(),
-        first: shard.start,
-        end: shard.start,
-        labels: 0,
-        skipped: Skipped::new(),
-    });
+    let sha256 = starts.sha256.clone();
+    packer.begin(Source::new("label".to_owned(), made_by, sha256, shard.start));
     let (inputs_done, first) = packer.place();
     if inputs_done == 0 {
         if first > shard.start {
@@ -183,11 +176,12 @@ fn make_parts(
     sender: &Sender<Result<Vec<Game>>>,
 ) {
     for part in parts {
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(options.seed ^ split_mix(part));
+        let rng = Xoshiro256PlusPlus::seed_from_u64(options.seed ^ split_mix(part));
+        let mut task = Task { starts: &starts.fens, options, engine: &mut engine, rng };
         let end = ((part + 1) * WALKS_A_PART).min(options.walks);
         let walks = (part * WALKS_A_PART..end).map(|_| {
-            engine.new_game()?;
-            walker.walk(&starts.fens, options, &mut engine, &mut rng)
+            task.engine.new_game()?;
+            walker.walk(&mut task)
         });
         let made: Result<Vec<Game>> = walks.collect();
         let failed = made.is_err();
@@ -215,8 +209,7 @@ fn write_parts(
         let message = format!("{new} positions, {speed:.0} positions/s");
         bar.set_position(done);
         lines.show(&bar, || {
-            let left = Duration::from_secs(bar.eta().as_secs());
-            let left = humantime::format_duration(left);
+            let left = humantime::format_duration(Duration::from_secs(bar.eta().as_secs()));
             format!("{done} of {all} parts, {message}, {left} left")
         });
         bar.set_message(message);

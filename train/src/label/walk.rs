@@ -25,14 +25,16 @@ const CACHE: usize = 1;
 pub const FIFTY_MOVES: u8 = 100;
 
 pub trait Walk: Send {
-    /// Walks from a random one of `starts`, and labels positions along the way with `engine`.
-    fn walk(
-        &mut self,
-        starts: &[String],
-        options: &LabelOptions,
-        engine: &mut Labeller,
-        rng: &mut Xoshiro256PlusPlus,
-    ) -> Result<Game>;
+    /// Walks from a random one of the starts, and labels positions along the way.
+    fn walk(&mut self, task: &mut Task<'_>) -> Result<Game>;
+}
+
+/// The inputs of a walk.
+pub struct Task<'a> {
+    pub starts: &'a [String],
+    pub options: &'a LabelOptions,
+    pub engine: &'a mut Labeller,
+    pub rng: Xoshiro256PlusPlus,
 }
 
 /// Number of moves to score for each of the `--best` moves if the labeller scores moves one at a
@@ -50,13 +52,8 @@ impl MoveWalker {
     }
 
     /// The next move of the walk and the labelled moves; `None` if the game is over.
-    fn step(
-        &mut self,
-        board: &Board,
-        options: &LabelOptions,
-        engine: &mut Labeller,
-        rng: &mut Xoshiro256PlusPlus,
-    ) -> Result<Option<Step>> {
+    fn step(&mut self, board: &Board, task: &mut Task<'_>) -> Result<Option<Step>> {
+        let Task { options, engine, rng, .. } = task;
         if !board.generate_moves(|_| true) {
             return Ok(None);
         }
@@ -65,7 +62,8 @@ impl MoveWalker {
             let good = scored.iter().take_while(|other| is_close(board, &scored[0], other));
             let good: Vec<Move> = good.take(options.width).map(|scored| scored.mv).collect();
             let Some(&next) = good.choose(rng) else { return Ok(None) };
-            let decided = is_decided(&scored[0]);
+            let best = scored[0].label;
+            let decided = !matches!(best, Label::Centipawns(value) if value.abs() < DECIDED);
             let labelled = choose(&scored, |scored| scored.mv == next, options, rng);
             return Ok(Some(Step { next, labelled, decided }));
         }
@@ -73,9 +71,10 @@ impl MoveWalker {
         let Some(&next) = others[..options.width.min(others.len())].choose(rng) else {
             return Ok(None);
         };
-        let candidates = match engine.scores_moves_together() {
-            true => others.len(),
-            false => CANDIDATES.saturating_mul(options.best).min(others.len()),
+        let candidates = match engine {
+            // Scoring all moves of a position costs no more than scoring one move.
+            Labeller::Engine(_) => others.len(),
+            _ => CANDIDATES.saturating_mul(options.best).min(others.len()),
         };
         let (candidates, rest) = others.split_at(candidates);
         let mut labelled = engine.score(board, &[&last, candidates].concat())?;
@@ -114,20 +113,13 @@ struct Step {
 }
 
 impl Walk for MoveWalker {
-    fn walk(
-        &mut self,
-        starts: &[String],
-        options: &LabelOptions,
-        engine: &mut Labeller,
-        rng: &mut Xoshiro256PlusPlus,
-    ) -> Result<Game> {
-        let start = &starts[rng.random_range(0..starts.len())];
-        let mut position = Position::from_fen(start)?;
-        play_lead(&mut self.evaluator, &mut position, options.lead, rng)?;
-        let mut board = position.board().clone();
+    fn walk(&mut self, task: &mut Task<'_>) -> Result<Game> {
+        let Task { starts, options, rng, .. } = task;
+        let start = begin(&mut self.evaluator, starts, options.lead, rng)?;
+        let mut board = start.board().clone();
         let mut families = Vec::new();
-        for _ in 0..options.plies {
-            let Some(step) = self.step(&board, options, engine, rng)? else { break };
+        for _ in 0..task.options.plies {
+            let Some(step) = self.step(&board, task)? else { break };
             let children = step.labelled.into_iter().map(|scored| (scored.mv, scored.label));
             let labels = FamilyLabels::Children(children.collect());
             families.push(Family { board: board.clone(), labels });
@@ -154,13 +146,6 @@ fn is_close(board: &Board, best: &ScoredMove, other: &ScoredMove) -> bool {
 /// Score in centipawns from which a game counts as decided.
 const DECIDED: i32 = 1_000;
 
-fn is_decided(best: &ScoredMove) -> bool {
-    match best.label {
-        Label::Centipawns(value) => value.abs() >= DECIDED,
-        Label::Mate(_) => true,
-    }
-}
-
 /// Selects the played move, the first `options.best` others, and `options.others` random ones.
 fn choose<T: Copy>(
     best_first: &[T],
@@ -168,14 +153,11 @@ fn choose<T: Copy>(
     options: &LabelOptions,
     rng: &mut Xoshiro256PlusPlus,
 ) -> Vec<T> {
-    let (mut chosen, mut best): (Vec<T>, Vec<T>) =
-        best_first.iter().partition(|scored| is_played(scored));
+    let (played, mut best): (Vec<T>, Vec<T>) = best_first.iter().partition(|mv| is_played(mv));
     let mut others = best.split_off(options.best.min(best.len()));
     others.shuffle(rng);
     others.truncate(options.others);
-    chosen.extend(best);
-    chosen.extend(others);
-    chosen
+    [played, best, others].concat()
 }
 
 /// Tables for a few thousand nodes, which are cleared before every walk.
@@ -207,18 +189,12 @@ impl LeafWalker {
 }
 
 impl Walk for LeafWalker {
-    fn walk(
-        &mut self,
-        starts: &[String],
-        options: &LabelOptions,
-        engine: &mut Labeller,
-        rng: &mut Xoshiro256PlusPlus,
-    ) -> Result<Game> {
+    fn walk(&mut self, task: &mut Task<'_>) -> Result<Game> {
+        let Task { starts, options, engine, rng } = task;
         // A walk must not depend on earlier walks.
         self.planner.new_game();
         self.planner.sample_leaves(options.leaf_every);
-        let mut position = Position::from_fen(&starts[rng.random_range(0..starts.len())])?;
-        play_lead(&mut self.evaluator, &mut position, options.lead, rng)?;
+        let mut position = begin(&mut self.evaluator, starts, options.lead, rng)?;
         let (mut families, mut seen) = (Vec::new(), HashSet::new());
         for _ in 0..options.plies {
             if !position.has_legal_move() {
@@ -239,27 +215,26 @@ impl Walk for LeafWalker {
 /// times as long, and single random moves would soon be blunders.
 const DRAWN: usize = 6;
 
-/// Plays 0 to `most` moves; all numbers have the same probability. Stops earlier if the fifty-move
-/// rule applies or all of the moves drawn end the game.
-fn play_lead(
+/// One of `starts` after a lead of 0 to `most` moves; all numbers have the same probability. The
+/// lead stops earlier if the fifty-move rule applies or all of the moves drawn end the game.
+fn begin(
     evaluator: &mut Evaluator,
-    position: &mut Position,
+    starts: &[String],
     most: u32,
     rng: &mut Xoshiro256PlusPlus,
-) -> Result<()> {
+) -> Result<Position> {
+    let mut position = Position::from_fen(&starts[rng.random_range(0..starts.len())])?;
     // Draws no random number without a lead, so that walks stay equal to those of versions without
     // leads.
-    if most == 0 {
-        return Ok(());
-    }
-    for _ in 0..rng.random_range(0..=most) {
+    let length = if most > 0 { rng.random_range(0..=most) } else { 0 };
+    for _ in 0..length {
         if position.board().halfmove_clock() >= FIFTY_MOVES {
             break;
         }
-        let Some(mv) = best_of_drawn(evaluator, position, rng)? else { break };
+        let Some(mv) = best_of_drawn(evaluator, &position, rng)? else { break };
         position.play(mv);
     }
-    Ok(())
+    Ok(position)
 }
 
 /// The best of [`DRAWN`] random moves; `None` if all of these end the game.
@@ -293,13 +268,9 @@ mod tests {
     fn ends(fen: &str, most: u32) -> Result<Vec<Position>> {
         let worker = Worker::on_cpu(DefaultWeights::Beam.weights()?, |_| ())?;
         let mut evaluator = Evaluator::new(&worker, 1)?;
-        let end = |seed| {
-            let mut position = Position::from_fen(fen)?;
-            let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-            play_lead(&mut evaluator, &mut position, most, &mut rng)?;
-            Ok(position)
-        };
-        (0..40).map(end).collect()
+        let starts = [fen.to_owned()];
+        let rngs = (0..40).map(Xoshiro256PlusPlus::seed_from_u64);
+        rngs.map(|mut rng| begin(&mut evaluator, &starts, most, &mut rng)).collect()
     }
 
     #[test]

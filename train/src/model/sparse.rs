@@ -56,8 +56,7 @@ impl Model for Sparse {
     }
 
     fn begin(&mut self, beginning: &Beginning) -> Result<()> {
-        self.table.begin(&beginning.parameters.get(TABLE)?.to_dtype(DType::F32)?)?;
-        self.layers.begin(beginning)
+        self.table.begin(&self.layers.begin(beginning)?)
     }
 
     fn prepare(&self, batch: &Batch) -> Result<()> {
@@ -135,8 +134,7 @@ impl Model for SparseOnDevice {
     }
 
     fn begin(&mut self, beginning: &Beginning) -> Result<()> {
-        self.table.begin(&beginning.parameters.get(TABLE)?.to_dtype(DType::F32)?)?;
-        self.layers.begin(beginning)
+        self.table.begin(&self.layers.begin(beginning)?)
     }
 
     fn forward(&self, _place: usize, inputs: Inputs, _seed: u64) -> Result<EmbeddedBatch<'_>> {
@@ -286,13 +284,14 @@ impl SparseLayers {
         Parameters::new(own.chain([(TABLE.to_owned(), table.clone())]))
     }
 
-    /// Sets the parameters to those of `beginning`, except for the table.
-    fn begin(&self, beginning: &Beginning) -> Result<()> {
+    /// Sets the parameters to those of `beginning`, except for the table, which is returned.
+    fn begin(&self, beginning: &Beginning) -> Result<Tensor> {
         for (name, variable) in &self.variables {
             let tensor = beginning.parameters.get(name)?.to_dtype(DType::F32)?;
             variable.set(&tensor.to_device(variable.device())?)?;
         }
-        self.readout.begin(beginning)
+        self.readout.begin(beginning)?;
+        Ok(beginning.parameters.get(TABLE)?.to_dtype(DType::F32)?)
     }
 
     /// The parameters for play, including `table`.

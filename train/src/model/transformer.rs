@@ -26,7 +26,6 @@ pub struct TransformerModel {
     readout: Readout,
     optimizer: DenseOptimizer,
     dropout: f32,
-    device: Device,
 }
 
 impl TransformerModel {
@@ -44,7 +43,8 @@ impl TransformerModel {
         for spec in &specs {
             values.extend(draw(spec.init, spec.shape.iter().product(), &mut rng)?);
         }
-        let flat = FlatParameters::new(specs, values, device, dtype)?;
+        let count = values.len();
+        let flat = FlatParameters::new(specs, Var::from_vec(values, count, device)?, dtype)?;
         let readout = Readout::new(config.embedding_dim, device, &mut rng)?;
         let own = [(PARAMETERS.to_owned(), flat.master.clone())];
         let working = flat.working.as_ref().unwrap_or(&flat.master);
@@ -54,7 +54,6 @@ impl TransformerModel {
             flat,
             readout,
             dropout,
-            device: device.clone(),
         })
     }
 }
@@ -71,7 +70,7 @@ impl Model for TransformerModel {
     fn begin(&mut self, beginning: &Beginning) -> Result<()> {
         let tensors = self.flat.specs.iter().map(|spec| {
             let tensor = beginning.parameters.get(&spec.name)?.to_dtype(DType::F32)?;
-            Ok((spec.name.clone(), tensor.to_device(&self.device)?))
+            Ok((spec.name.clone(), tensor.to_device(self.flat.master.device())?))
         });
         let tensors = tensors.collect::<Result<HashMap<_, _>>>()?;
         self.flat.master.set(&self.flat.flatten(tensors)?)?;
@@ -81,7 +80,7 @@ impl Model for TransformerModel {
 
     fn forward(&self, _place: usize, inputs: Inputs, seed: u64) -> Result<EmbeddedBatch<'_>> {
         let Inputs::Tokens(tokens) = inputs else { bail!("a transformer reads tokens") };
-        let ids = token_ids(&tokens, &self.device)?;
+        let ids = token_ids(&tokens, self.flat.master.device())?;
         let trace = self.network.forward_traced(&ids, Dropout::new(self.dropout, seed))?;
         let z: Tensor = Var::from_tensor(trace.embeddings())?.as_tensor().clone();
         let back = |slopes: &Tensor, gradients: &mut GradStore| -> Result<()> {
@@ -124,15 +123,8 @@ struct FlatParameters {
 }
 
 impl FlatParameters {
-    /// `values` has the parameters `specs` one after another; the network computes in `dtype`.
-    fn new(
-        specs: Vec<ParameterSpec>,
-        values: Vec<f32>,
-        device: &Device,
-        dtype: DType,
-    ) -> Result<Self> {
-        let count = values.len();
-        let master = Var::from_vec(values, count, device)?;
+    /// `master` has the parameters `specs` one after another; the network computes in `dtype`.
+    fn new(specs: Vec<ParameterSpec>, master: Var, dtype: DType) -> Result<Self> {
         let working = match dtype {
             DType::F32 => None,
             _ => Some(Var::from_tensor(&master.to_dtype(dtype)?)?),

@@ -1,19 +1,9 @@
-//! Builds an ONNX graph node by node. The messages are those of ONNX's format that a transformer
-//! needs.
+//! The messages of ONNX's format that a transformer needs, and the construction of a graph.
 
 use prost::Message;
 
-/// The name of the dimension that each call chooses: the number of positions.
-const BATCH: &str = "positions";
-
-/// A graph under construction. Values are identified by their names.
-#[derive(Default)]
-pub struct Builder {
-    nodes: Vec<Node>,
-    constants: Vec<Tensor>,
-}
-
-impl Builder {
+/// Adds constants and operations. Values are identified by their names.
+impl Graph {
     pub fn floats(&mut self, name: &str, dims: &[usize], values: &[f32]) -> String {
         let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         self.constant(name, dims, FLOAT, bytes)
@@ -33,13 +23,9 @@ impl Builder {
     }
 
     fn constant(&mut self, name: &str, dims: &[usize], data_type: i32, raw: Vec<u8>) -> String {
-        self.constants.push(Tensor {
-            dims: dims.iter().map(|&size| size as i64).collect(),
-            data_type,
-            name: name.to_owned(),
-            raw_data: raw,
-        });
-        name.to_owned()
+        let (dims, name) = (dims.iter().map(|&size| size as i64).collect(), name.to_owned());
+        self.initializer.push(Tensor { dims, data_type, name: name.clone(), raw_data: raw });
+        name
     }
 
     /// Adds an operation with one result, which is called `name`.
@@ -66,7 +52,7 @@ impl Builder {
         inputs: &[&str],
         attribute: Vec<Attribute>,
     ) -> [String; N] {
-        self.nodes.push(Node {
+        self.node.push(Node {
             input: inputs.iter().map(|&input| input.to_owned()).collect(),
             name: results[0].clone(),
             output: results.to_vec(),
@@ -75,38 +61,23 @@ impl Builder {
         });
         results
     }
-
-    pub fn finish(self, name: &str, input: Vec<ValueInfo>, output: Vec<ValueInfo>) -> Graph {
-        Graph {
-            node: self.nodes,
-            name: name.to_owned(),
-            initializer: self.constants,
-            input,
-            output,
-        }
-    }
 }
 
 pub fn integer_attribute(name: &str, value: i64) -> Attribute {
-    Attribute { name: name.to_owned(), i: value, kind: KIND_INT, ..Attribute::default() }
+    Attribute { name: name.to_owned(), i: value, kind: 2, ..Attribute::default() }
 }
 
 pub fn float_attribute(name: &str, value: f32) -> Attribute {
-    Attribute { name: name.to_owned(), f: value, kind: KIND_FLOAT, ..Attribute::default() }
+    Attribute { name: name.to_owned(), f: value, kind: 1, ..Attribute::default() }
 }
 
 pub fn integers_attribute(name: &str, values: &[i64]) -> Attribute {
-    Attribute {
-        name: name.to_owned(),
-        ints: values.to_vec(),
-        kind: KIND_INTS,
-        ..Default::default()
-    }
+    Attribute { name: name.to_owned(), ints: values.to_vec(), kind: 7, ..Attribute::default() }
 }
 
 /// An input or output with a row for each position.
 pub fn rows(name: &str, elem_type: i32, width: Option<usize>) -> ValueInfo {
-    let batch = Dimension { dim_value: None, dim_param: Some(BATCH.to_owned()) };
+    let batch = Dimension { dim_value: None, dim_param: Some("positions".to_owned()) };
     let size = |width| Dimension { dim_value: Some(width as i64), dim_param: None };
     let shape = Shape { dim: [batch].into_iter().chain(width.map(size)).collect() };
     let tensor_type = Some(TensorType { elem_type, shape: Some(shape) });
@@ -118,11 +89,6 @@ pub const FLOAT: i32 = 1;
 
 /// The same for i64.
 pub const INT64: i32 = 7;
-
-/// [`Attribute::kind`] of a float, an integer, and a list of integers.
-pub const KIND_FLOAT: i32 = 1;
-pub const KIND_INT: i32 = 2;
-pub const KIND_INTS: i32 = 7;
 
 #[derive(Clone, PartialEq, Message)]
 pub struct Model {
@@ -194,6 +160,7 @@ pub struct Attribute {
     pub i: i64,
     #[prost(int64, repeated, tag = "8")]
     pub ints: Vec<i64>,
+    /// 1 for a float, 2 for an integer, 7 for a list of integers.
     #[prost(int32, tag = "20")]
     pub kind: i32,
 }

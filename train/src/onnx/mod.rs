@@ -14,7 +14,7 @@ use azimuth_network::replace_file::replace_file;
 use azimuth_network::transformer::{LENGTH, TransformerConfig};
 use azimuth_network::weights::Weights;
 use graph::{
-    Builder, Entry, FLOAT, Graph, INT64, Model, OperatorSet, float_attribute, integer_attribute,
+    Entry, FLOAT, Graph, INT64, Model, OperatorSet, float_attribute, integer_attribute,
     integers_attribute, rows,
 };
 use prost::Message;
@@ -42,11 +42,8 @@ pub fn export(weights: &Weights, out: &Path) -> Result<()> {
              encoder"
         );
     };
-    ensure!(
-        out.extension().is_some_and(|extension| extension == "onnx"),
-        "--out '{}': the name must end in .onnx",
-        out.display()
-    );
+    let is_onnx = out.extension().is_some_and(|extension| extension == "onnx");
+    ensure!(is_onnx, "--out '{}': the name must end in .onnx", out.display());
     let knots = json!({
         "cosine": weights.calibration.cosines(),
         "win_probability": weights.calibration.win_probabilities(),
@@ -71,34 +68,30 @@ pub fn export(weights: &Weights, out: &Path) -> Result<()> {
 }
 
 fn graph(weights: &Weights, config: &TransformerConfig) -> Result<Graph> {
-    let mut network = Network { builder: Builder::default(), weights };
+    let mut network = Network { graph: Graph::default(), weights };
     network.constants(config);
     let mut x = network.embed("tokens", config)?;
     for layer in 0..config.layers {
         x = network.layer(&format!("transformer.layers.{layer}"), &x)?;
     }
-    let first = network.builder.integer("first", 0);
-    let cls = network.builder.node_with(
-        "cls",
-        "Gather",
-        &[&x, &first],
-        vec![integer_attribute("axis", 1)],
-    );
+    let first = network.graph.integer("first", 0);
+    let axis = vec![integer_attribute("axis", 1)];
+    let cls = network.graph.node_with("cls", "Gather", &[&x, &first], axis);
     let projected = network.linear("projection", &cls, "projection.weight", "projection.bias")?;
     network.unit("embedding", &projected);
-    let (builder, axis) = (&mut network.builder, weights.axis.unit());
-    let axis = builder.floats("axis", &[axis.len()], axis);
-    builder.node("cosine", "MatMul", &["embedding", &axis]);
-    let outputs =
+    let (graph, axis) = (&mut network.graph, weights.axis.unit());
+    let axis = graph.floats("axis", &[axis.len()], axis);
+    graph.node("cosine", "MatMul", &["embedding", &axis]);
+    let output =
         vec![rows("embedding", FLOAT, Some(config.embedding_dim)), rows("cosine", FLOAT, None)];
-    let inputs = vec![rows("tokens", INT64, Some(tokens::LEN))];
-    Ok(network.builder.finish("encoder", inputs, outputs))
+    let input = vec![rows("tokens", INT64, Some(tokens::LEN))];
+    Ok(Graph { name: "encoder".to_owned(), input, output, ..network.graph })
 }
 
 /// The graph of an encoder with these weights. The layers are those of
 /// [`azimuth_network::transformer`].
 struct Network<'a> {
-    builder: Builder,
+    graph: Graph,
     weights: &'a Weights,
 }
 
@@ -107,31 +100,31 @@ impl Network<'_> {
     fn constants(&mut self, config: &TransformerConfig) {
         let (hidden, heads) = (config.hidden as i64, config.heads as i64);
         let (length, head) = (LENGTH as i64, (config.hidden / config.heads) as i64);
-        self.builder.integers("thirds", &[hidden; 3]);
+        self.graph.integers("thirds", &[hidden; 3]);
         // 0 stands for the number of positions.
-        self.builder.integers("by_head", &[0, length, heads, head]);
-        self.builder.integers("joined", &[0, length, hidden]);
-        self.builder.float("scale", (head as f32).powf(-0.5));
-        self.builder.float("one", 1.0);
-        self.builder.float("half", 0.5);
-        self.builder.float("root", std::f32::consts::FRAC_1_SQRT_2);
+        self.graph.integers("by_head", &[0, length, heads, head]);
+        self.graph.integers("joined", &[0, length, hidden]);
+        self.graph.float("scale", (head as f32).powf(-0.5));
+        self.graph.float("one", 1.0);
+        self.graph.float("half", 0.5);
+        self.graph.float("root", std::f32::consts::FRAC_1_SQRT_2);
     }
 
     /// A parameter as a constant with the same name.
     fn parameter(&mut self, name: &str) -> Result<String> {
         let tensor = self.weights.parameters.get(name)?;
         let values = tensor.flatten_all()?.to_vec1::<f32>()?;
-        Ok(self.builder.floats(name, tensor.dims(), &values))
+        Ok(self.graph.floats(name, tensor.dims(), &values))
     }
 
     /// The product of `x` with a transposed weight matrix, plus a bias.
     fn linear(&mut self, name: &str, x: &str, weight: &str, bias: &str) -> Result<String> {
         let matrix = self.weights.parameters.get(weight)?.t()?;
         let values = matrix.contiguous()?.flatten_all()?.to_vec1::<f32>()?;
-        let matrix = self.builder.floats(weight, matrix.dims(), &values);
-        let product = self.builder.node(&format!("{name}.product"), "MatMul", &[x, &matrix]);
+        let matrix = self.graph.floats(weight, matrix.dims(), &values);
+        let product = self.graph.node(&format!("{name}.product"), "MatMul", &[x, &matrix]);
         let bias = self.parameter(bias)?;
-        Ok(self.builder.node(name, "Add", &[&product, &bias]))
+        Ok(self.graph.node(name, "Add", &[&product, &bias]))
     }
 
     /// Token embedding plus positional encoding; CLS comes before the tokens.
@@ -140,13 +133,13 @@ impl Network<'_> {
         let cls = get("cls_token")?.reshape((1, config.hidden))?;
         let table = candle_core::Tensor::cat(&[&get("embedding.weight")?, &cls], 0)?;
         let values = table.flatten_all()?.to_vec1::<f32>()?;
-        let table = self.builder.floats("table", table.dims(), &values);
-        let before = self.builder.integers("before", &[0, 1, 0, 0]);
-        let id = self.builder.integer("cls_id", i64::try_from(tokens::VOCABULARY)?);
-        let ids = self.builder.node("ids", "Pad", &[tokens, &before, &id]);
-        let rows = self.builder.node("rows", "Gather", &[&table, &ids]);
+        let table = self.graph.floats("table", table.dims(), &values);
+        let before = self.graph.integers("before", &[0, 1, 0, 0]);
+        let id = self.graph.integer("cls_id", i64::try_from(tokens::VOCABULARY)?);
+        let ids = self.graph.node("ids", "Pad", &[tokens, &before, &id]);
+        let rows = self.graph.node("rows", "Gather", &[&table, &ids]);
         let positional = self.parameter("positional_encoding")?;
-        Ok(self.builder.node("embedded", "Add", &[&rows, &positional]))
+        Ok(self.graph.node("embedded", "Add", &[&rows, &positional]))
     }
 
     fn layer(&mut self, layer: &str, x: &str) -> Result<String> {
@@ -168,42 +161,42 @@ impl Network<'_> {
         let name = |part: &str| format!("{layer}.{part}");
         let [weight, bias] = ["in_proj_weight", "in_proj_bias"].map(name);
         let packed = self.linear(&name("packed"), x, &weight, &bias)?;
-        let builder = &mut self.builder;
+        let graph = &mut self.graph;
         let inputs = [packed.as_str(), "thirds"];
         let last = vec![integer_attribute("axis", -1)];
-        let [q, k, v] = builder.operation(["q", "k", "v"].map(name), "Split", &inputs, last);
+        let [q, k, v] = graph.operation(["q", "k", "v"].map(name), "Split", &inputs, last);
         let mut heads = |part: &str, order: &[i64]| {
-            let split = builder.node(&format!("{part}.split"), "Reshape", &[part, "by_head"]);
+            let split = graph.node(&format!("{part}.split"), "Reshape", &[part, "by_head"]);
             let order = vec![integers_attribute("perm", order)];
-            builder.node_with(&format!("{part}.heads"), "Transpose", &[&split], order)
+            graph.node_with(&format!("{part}.heads"), "Transpose", &[&split], order)
         };
         let (q, k, v) =
             (heads(&q, &[0, 2, 1, 3]), heads(&k, &[0, 2, 3, 1]), heads(&v, &[0, 2, 1, 3]));
-        let q = builder.node(&name("scaled"), "Mul", &[&q, "scale"]);
-        let scores = builder.node(&name("scores"), "MatMul", &[&q, &k]);
+        let q = graph.node(&name("scaled"), "Mul", &[&q, "scale"]);
+        let scores = graph.node(&name("scores"), "MatMul", &[&q, &k]);
         let last = vec![integer_attribute("axis", -1)];
-        let weights = builder.node_with(&name("weights"), "Softmax", &[&scores], last);
-        let mixed = builder.node(&name("mixed"), "MatMul", &[&weights, &v]);
+        let weights = graph.node_with(&name("weights"), "Softmax", &[&scores], last);
+        let mixed = graph.node(&name("mixed"), "MatMul", &[&weights, &v]);
         let order = vec![integers_attribute("perm", &[0, 2, 1, 3])];
-        let mixed = builder.node_with(&name("mixed.turned"), "Transpose", &[&mixed], order);
-        Ok(builder.node(&name("mixed.joined"), "Reshape", &[&mixed, "joined"]))
+        let mixed = graph.node_with(&name("mixed.turned"), "Transpose", &[&mixed], order);
+        Ok(graph.node(&name("mixed.joined"), "Reshape", &[&mixed, "joined"]))
     }
 
     /// Layer normalisation of a sum.
     fn add_norm(&mut self, name: &str, x: &str, branch: &str) -> Result<String> {
-        let sum = self.builder.node(&format!("{name}.sum"), "Add", &[x, branch]);
+        let sum = self.graph.node(&format!("{name}.sum"), "Add", &[x, branch]);
         let weight = self.parameter(&format!("{name}.weight"))?;
         let shift = self.parameter(&format!("{name}.bias"))?;
         let attributes =
             vec![integer_attribute("axis", -1), float_attribute("epsilon", LAYER_NORM_EPSILON)];
         let inputs = [sum.as_str(), &weight, &shift];
-        Ok(self.builder.node_with(name, "LayerNormalization", &inputs, attributes))
+        Ok(self.graph.node_with(name, "LayerNormalization", &inputs, attributes))
     }
 
     /// GELU by the error function. ONNX's operator of this name is younger than [`OPERATORS`].
     fn gelu(&mut self, name: &str, x: &str) -> String {
         let mut node = |part: &str, op: &str, inputs: &[&str]| {
-            self.builder.node(&format!("{name}{part}"), op, inputs)
+            self.graph.node(&format!("{name}{part}"), op, inputs)
         };
         let scaled = node(".scaled", "Mul", &[x, "root"]);
         let error = node(".erf", "Erf", &[&scaled]);
@@ -214,13 +207,13 @@ impl Network<'_> {
 
     /// Rows scaled to unit length.
     fn unit(&mut self, name: &str, x: &str) {
-        let builder = &mut self.builder;
-        let square = builder.node(&format!("{name}.square"), "Mul", &[x, x]);
-        let last = builder.integers("last", &[-1]);
-        let sum = builder.node(&format!("{name}.sum"), "ReduceSum", &[&square, &last]);
-        let least = builder.float("least", SMALLEST_SQUARE);
-        let sum = builder.node(&format!("{name}.raised"), "Add", &[&sum, &least]);
-        let length = builder.node(&format!("{name}.length"), "Sqrt", &[&sum]);
-        builder.node(name, "Div", &[x, &length]);
+        let graph = &mut self.graph;
+        let square = graph.node(&format!("{name}.square"), "Mul", &[x, x]);
+        let last = graph.integers("last", &[-1]);
+        let sum = graph.node(&format!("{name}.sum"), "ReduceSum", &[&square, &last]);
+        let least = graph.float("least", SMALLEST_SQUARE);
+        let sum = graph.node(&format!("{name}.raised"), "Add", &[&sum, &least]);
+        let length = graph.node(&format!("{name}.length"), "Sqrt", &[&sum]);
+        graph.node(name, "Div", &[x, &length]);
     }
 }

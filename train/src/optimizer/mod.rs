@@ -225,12 +225,9 @@ mod tests {
     #[test]
     fn long_gradients_are_cut_and_short_ones_left() -> Result<()> {
         let step = Step::new(OptimizerKind::Adamw, 0, 1.0, 0.0);
-        let scale =
-            |clip, squared| -> Result<f64> { Ok(step.clipped(clip, || Ok(squared))?.scale) };
-        assert_eq!(
-            [scale(Some(5.0), 100.0)?, scale(Some(15.0), 100.0)?, scale(Some(5.0), 0.0)?],
-            [0.5, 1.0, 1.0]
-        );
+        for (clip, squared, expected) in [(5.0, 100.0, 0.5), (15.0, 100.0, 1.0), (5.0, 0.0, 1.0)] {
+            assert_eq!(step.clipped(Some(clip), || Ok(squared))?.scale, expected);
+        }
         let unasked = step.clipped(None, || anyhow::bail!("not needed"))?;
         assert_eq!(unasked.scale, 1.0);
         Ok(())

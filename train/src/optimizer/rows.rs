@@ -39,18 +39,15 @@ impl FactoredTable {
     pub fn new(set: FeatureSet, width: usize, parts: usize, mut shared: Vec<f32>) -> Result<Self> {
         let (rows, shared_rows) = (set.rows(), set.shared_rows());
         shared.resize(shared_rows * width, 0.0);
-        let parts = 0..parts.max(1);
+        let gradients = |rows| (0..parts.max(1)).map(move |_| RowGradients::new(rows, width));
         Ok(Self {
             set,
             width,
             own: Moving::new(vec![0.0; rows * width]),
             shared: Moving::new(shared),
-            shared_gradients: parts
-                .clone()
-                .map(|_| RowGradients::new(shared_rows, width))
-                .collect(),
+            shared_gradients: gradients(shared_rows).collect(),
             table: Var::zeros((rows, width), DType::F32, &Device::Cpu)?,
-            sinks: parts.map(|_| Arc::new(Mutex::new(RowGradients::new(rows, width)))).collect(),
+            sinks: gradients(rows).map(|rows| Arc::new(Mutex::new(rows))).collect(),
         })
     }
 
@@ -173,13 +170,12 @@ impl FactoredTable {
     /// The own and shared values and their moments, for a checkpoint.
     pub fn state(&self) -> Result<Vec<(String, Tensor)>> {
         let mut state = Vec::new();
-        for (name, part, rows) in
-            [("own", &self.own, self.set.rows()), ("shared", &self.shared, self.set.shared_rows())]
+        for (name, Moving { values, first, second }) in
+            [("own", &self.own), ("shared", &self.shared)]
         {
-            for (kind, values) in
-                [("values", &part.values), ("first", &part.first), ("second", &part.second)]
-            {
-                let tensor = Tensor::from_slice(values, (rows, self.width), &Device::Cpu)?;
+            for (kind, values) in [("values", values), ("first", first), ("second", second)] {
+                let shape = (values.len() / self.width, self.width);
+                let tensor = Tensor::from_slice(values, shape, &Device::Cpu)?;
                 state.push((format!("table.{name}.{kind}"), tensor));
             }
         }
@@ -296,15 +292,11 @@ impl<'a> MovingSlice<'a> {
 
     /// Splits the slice after the first `middle` values.
     pub fn split_at(self, middle: usize) -> (Self, Self) {
-        let (values, first, second) = (
-            self.values.split_at_mut(middle),
-            self.first.split_at_mut(middle),
-            self.second.split_at_mut(middle),
-        );
-        (
-            Self { values: values.0, first: first.0, second: second.0 },
-            Self { values: values.1, first: first.1, second: second.1 },
-        )
+        let (values, values_after) = self.values.split_at_mut(middle);
+        let (first, first_after) = self.first.split_at_mut(middle);
+        let (second, second_after) = self.second.split_at_mut(middle);
+        let after = Self::new(values_after, first_after, second_after);
+        (Self { values, first, second }, after)
     }
 }
 

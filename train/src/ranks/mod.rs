@@ -123,16 +123,11 @@ pub fn from_first(ranks: &dyn Ranks, bytes: &[u8]) -> Result<Vec<u8>> {
     let mut own = Vec::new();
     if ranks.is_first() {
         own.push(u32::try_from(bytes.len() % 4)?);
-        let whole = bytes.chunks(4).map(|bytes| {
-            let mut word = [0; 4];
-            word[..bytes.len()].copy_from_slice(bytes);
-            u32::from_le_bytes(word)
-        });
-        own.extend(whole);
+        own.extend(bytemuck::pod_collect_to_vec::<u8, u32>(bytes));
     }
     let messages = ranks.gather(own)?;
     let (&rest, words) = messages[0].split_first().context("the first rank sent nothing")?;
-    let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let mut bytes: Vec<u8> = bytemuck::cast_slice::<u32, u8>(words).to_vec();
     if rest > 0 {
         bytes.truncate(bytes.len() - 4 + rest as usize);
     }

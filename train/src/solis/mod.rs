@@ -104,35 +104,20 @@ pub fn import(options: &ImportOptions) -> Result<()> {
 
 /// The sizes, derived from the tensors' shapes.
 fn config_of(pth: &Pth, heads: usize) -> Result<TransformerConfig> {
-    let tensor = |name: &str| -> Result<&Tensor> {
-        pth.tensors
-            .get(name)
-            .with_context(|| format!("tensor '{name}' is missing: not a SOLIS checkpoint"))
+    let dims = |name: &str| -> Result<&[usize]> {
+        let missing = || format!("tensor '{name}' is missing: not a SOLIS checkpoint");
+        let dims = pth.tensors.get(name).map(Tensor::dims).with_context(missing)?;
+        ensure!(!dims.is_empty(), "tensor '{name}' is a number");
+        Ok(dims)
     };
-    let rows = |name: &str| -> Result<usize> {
-        tensor(name)?
-            .dims()
-            .first()
-            .copied()
-            .with_context(|| format!("tensor '{name}' is a number"))
-    };
-    let cls = tensor("cls_token")?.dims();
-    let hidden = cls.last().copied().context("tensor 'cls_token' is a number")?;
+    let cls = dims("cls_token")?;
+    let hidden = cls[cls.len() - 1];
+    let mlp = dims("transformer.layers.0.linear1.weight")?[0];
     let layers = (0..).take_while(|layer| {
         pth.tensors.contains_key(&format!("transformer.layers.{layer}.linear1.weight"))
     });
-    let layers = layers.count();
-    ensure!(
-        layers > 0,
-        "tensor 'transformer.layers.0.linear1.weight' is missing: not a SOLIS checkpoint"
-    );
-    Ok(TransformerConfig {
-        layers,
-        hidden,
-        heads,
-        mlp: rows("transformer.layers.0.linear1.weight")?,
-        embedding_dim: rows("projection.weight")?,
-    })
+    let (layers, embedding_dim) = (layers.count(), dims("projection.weight")?[0]);
+    Ok(TransformerConfig { layers, hidden, heads, mlp, embedding_dim })
 }
 
 /// Upper bound on the dimension of a space.
@@ -145,10 +130,8 @@ const LARGEST_FILE: u64 = MOST_DIMENSIONS * 8 + 4096;
 fn read_mean(path: &Path, dim: usize) -> Result<Vec<f32>> {
     let mut bytes = Vec::new();
     BufReader::new(File::open(path)?).take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
-    ensure!(
-        bytes.len() as u64 <= LARGEST_FILE,
-        "larger than a vector of {MOST_DIMENSIONS} numbers"
-    );
+    let fits = bytes.len() as u64 <= LARGEST_FILE;
+    ensure!(fits, "larger than a vector of {MOST_DIMENSIONS} numbers");
     let file = NpyFile::new(bytes.as_slice())?;
     // PyTorch's mean with keepdim=True has shape (1, dim).
     let numbers = file.shape().iter().try_fold(1u64, |all, &size| all.checked_mul(size));
@@ -163,28 +146,20 @@ fn read_mean(path: &Path, dim: usize) -> Result<Vec<f32>> {
     Ok(values)
 }
 
-/// Folder within the archive; PyTorch accepts any.
-const FOLDER: &str = "archive";
-
-/// The version in `torch.save`'s zip files.
-const VERSION: &str = "3\n";
-
 /// Writes a transformer as `out` (`.pth`, a state dictionary that PyTorch loads), and its two means
 /// as `.npy` files beside it.
 pub fn export(weights: &Weights, out: &Path) -> Result<()> {
     let Architecture::Transformer(config) = &weights.metadata.architecture else {
         bail!("--format solis: a SOLIS checkpoint is a transformer, and these weights are not");
     };
-    ensure!(
-        out.extension().is_some_and(|extension| extension == "pth"),
-        "--out '{}': the name must end in .pth",
-        out.display()
-    );
+    let is_pth = out.extension().is_some_and(|extension| extension == "pth");
+    ensure!(is_pth, "--out '{}': the name must end in .pth", out.display());
     let specs = config.parameters();
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
     let mut add = |name: &str, bytes: &[u8]| -> Result<()> {
-        zip.start_file(format!("{FOLDER}/{name}"), stored)?;
+        // PyTorch accepts any folder.
+        zip.start_file(format!("archive/{name}"), stored)?;
         Ok(zip.write_all(bytes)?)
     };
     add("data.pkl", &state_dict(&specs)?)?;
@@ -194,12 +169,12 @@ pub fn export(weights: &Weights, out: &Path) -> Result<()> {
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         add(&format!("data/{index}"), &bytes)?;
     }
-    add("version", VERSION.as_bytes())?;
+    add("version", b"3\n")?;
     let axis = &weights.axis;
     replace_files(&[
         (out.to_owned(), zip.finish()?.into_inner()),
-        (beside(out, "white_mean"), mean_array(&axis.white_mean)?),
-        (beside(out, "black_mean"), mean_array(&axis.black_mean)?),
+        (out.with_extension("white_mean.npy"), mean_array(&axis.white_mean)?),
+        (out.with_extension("black_mean.npy"), mean_array(&axis.black_mean)?),
     ])?;
     say(format_args!(
         "wrote '{}', its means beside it; {} heads, which its shapes do not tell",
@@ -207,11 +182,6 @@ pub fn export(weights: &Weights, out: &Path) -> Result<()> {
         config.heads
     ));
     Ok(())
-}
-
-/// `x.pth` to `x.white_mean.npy`.
-fn beside(out: &Path, name: &str) -> PathBuf {
-    out.with_extension(format!("{name}.npy"))
 }
 
 fn mean_array(values: &[f32]) -> Result<Vec<u8>> {
@@ -258,9 +228,9 @@ fn tuple(numbers: &[usize], pickle: &mut Vec<u8>) -> Result<()> {
 }
 
 fn number(value: usize, pickle: &mut Vec<u8>) -> Result<()> {
+    let value = i32::try_from(value).context("a size that a pickle does not hold")?;
     pickle.push(b'J');
-    pickle
-        .extend(i32::try_from(value).context("a size that a pickle does not hold")?.to_le_bytes());
+    pickle.extend(value.to_le_bytes());
     Ok(())
 }
 

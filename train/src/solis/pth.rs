@@ -23,8 +23,6 @@ const LARGEST_TENSOR: usize = 1 << 28;
 /// archive could contain far more.
 const MOST_NUMBERS: usize = 1 << 29;
 
-const STATE_DICT: &str = "state_dict";
-
 /// Tensors by name, f32 on the CPU, and the settings stored in a checkpoint.
 pub struct Pth {
     /// The tensors, without the prefixes of wrappers.
@@ -40,9 +38,8 @@ impl Pth {
         let pickle = read_pickle(path).with_context(name)?;
         check_pickle(&pickle).with_context(name)?;
         let root = read_object(&pickle).with_context(name)?;
-        let key = entry(&root, STATE_DICT).map(|_| STATE_DICT);
-        let heads =
-            entry(&root, "hyper_parameters").and_then(|settings| entry(settings, "num_heads"));
+        let key = Some("state_dict").filter(|key| entry(&root, key).is_some());
+        let heads = entry(&root, "hyper_parameters").and_then(|all| entry(all, "num_heads"));
         let heads = heads.and_then(|heads| usize::try_from(heads.clone()).ok());
         let tensors = catch_panic(|| read_tensors(path, key)).and_then(|read| read);
         Ok(Self { tensors: without_prefix(tensors.with_context(name)?), heads })
@@ -62,10 +59,8 @@ fn read_pickle(path: &Path) -> Result<Vec<u8>> {
     };
     let mut bytes = Vec::new();
     zip.by_index(*pickle)?.take(LARGEST_PICKLE + 1).read_to_end(&mut bytes)?;
-    ensure!(
-        bytes.len() as u64 <= LARGEST_PICKLE,
-        "its pickle is larger than {LARGEST_PICKLE} bytes"
-    );
+    let fits = bytes.len() as u64 <= LARGEST_PICKLE;
+    ensure!(fits, "its pickle is larger than {LARGEST_PICKLE} bytes");
     Ok(bytes)
 }
 
@@ -106,10 +101,8 @@ fn check_sizes(file: &PthTensors) -> Result<()> {
     for (name, info) in file.tensor_infos() {
         let dims = info.layout.dims();
         let numbers = dims.iter().try_fold(1usize, |all, &dim| all.checked_mul(dim));
-        let numbers = numbers.filter(|&numbers| numbers <= LARGEST_TENSOR);
-        let numbers = numbers.with_context(|| {
-            format!("tensor '{name:.80}' has shape {dims:?}, which is too large")
-        })?;
+        let large = || format!("tensor '{name:.80}' has shape {dims:?}, which is too large");
+        let numbers = numbers.filter(|&numbers| numbers <= LARGEST_TENSOR).with_context(large)?;
         // The data before a tensor in its storage are decompressed too.
         all = all.saturating_add(numbers).saturating_add(info.layout.start_offset());
     }
@@ -130,31 +123,21 @@ fn without_prefix(tensors: HashMap<String, Tensor>) -> HashMap<String, Tensor> {
     tensors.into_iter().filter_map(own).collect()
 }
 
-/// Names that PyTorch and Lightning use in checkpoints of tensors and settings.
-const KNOWN_NAMES: [(&str, &[&str]); 8] = [
-    ("collections", &["OrderedDict", "defaultdict"]),
-    ("torch._utils", &["_rebuild_tensor_v2", "_rebuild_parameter"]),
-    ("torch._tensor", &["_rebuild_from_type_v2"]),
+/// Modules, and the names in them that PyTorch and Lightning use in checkpoints of tensors and
+/// settings.
+const KNOWN_NAMES: [(&str, &str); 8] = [
+    ("collections", "OrderedDict defaultdict"),
+    ("torch._utils", "_rebuild_tensor_v2 _rebuild_parameter"),
+    ("torch._tensor", "_rebuild_from_type_v2"),
     (
         "torch",
-        &[
-            "FloatStorage",
-            "DoubleStorage",
-            "HalfStorage",
-            "BFloat16Storage",
-            "LongStorage",
-            "IntStorage",
-            "ByteStorage",
-            "BoolStorage",
-            "Size",
-            "device",
-            "float32",
-        ],
+        "FloatStorage DoubleStorage HalfStorage BFloat16Storage LongStorage IntStorage ByteStorage \
+         BoolStorage Size device float32",
     ),
-    ("torch.nn.parameter", &["Parameter"]),
-    ("lightning.fabric.utilities.data", &["AttributeDict"]),
-    ("lightning_fabric.utilities.data", &["AttributeDict"]),
-    ("pytorch_lightning.utilities.parsing", &["AttributeDict"]),
+    ("torch.nn.parameter", "Parameter"),
+    ("lightning.fabric.utilities.data", "AttributeDict"),
+    ("lightning_fabric.utilities.data", "AttributeDict"),
+    ("pytorch_lightning.utilities.parsing", "AttributeDict"),
 ];
 
 /// Rejects a pickle that is damaged, too large, or uses names other than those of a checkpoint.
@@ -168,8 +151,9 @@ pub fn check_pickle(pickle: &[u8]) -> Result<()> {
             0x80 => skip(&mut input, 1)?,
             b'c' => {
                 let (module, name) = (line(&mut input), line(&mut input));
-                let known =
-                    |(m, names): &(&str, &[&str])| *m == module && names.contains(&name.as_str());
+                let known = |(of_module, names): &(&str, &str)| {
+                    *of_module == module && names.split(' ').any(|known| known == name)
+                };
                 ensure!(
                     KNOWN_NAMES.iter().any(known),
                     "it names '{module:.60}.{name:.60}', which is code and no part of a checkpoint"
@@ -180,25 +164,18 @@ pub fn check_pickle(pickle: &[u8]) -> Result<()> {
             b'r' => objects.remember(number(&mut input)?)?,
             b'h' => objects.recall(byte(&mut input)?.into())?,
             b'j' => objects.recall(number(&mut input)?)?,
-            b'X' => {
-                let length = number(&mut input)?;
-                skip(&mut input, length)?;
-                objects.push(Extent::ONE)?;
-            }
-            b'K' | b'M' | b'J' | b'G' => {
+            b'X' | b'K' | b'M' | b'J' | b'G' | 0x8a => {
                 let length = match code {
+                    b'X' => number(&mut input)?,
                     b'K' => 1,
                     b'M' => 2,
                     b'J' => 4,
-                    _ => 8,
+                    b'G' => 8,
+                    _ => byte(&mut input)?.into(),
                 };
+                let fits = code != 0x8a || length <= 8;
+                ensure!(fits, "the pickle has a number of {length} bytes");
                 skip(&mut input, length)?;
-                objects.push(Extent::ONE)?;
-            }
-            0x8a => {
-                let length = byte(&mut input)?;
-                ensure!(length <= 8, "the pickle has a number of {length} bytes");
-                skip(&mut input, length.into())?;
                 objects.push(Extent::ONE)?;
             }
             b'N' | b')' | b']' | b'}' | 0x88 | 0x89 => objects.push(Extent::ONE)?,
@@ -284,10 +261,8 @@ impl Extents {
             joined.size = joined.size.saturating_add(object.size);
             joined.depth = joined.depth.max(object.depth + 1);
         }
-        ensure!(
-            joined.depth <= DEEPEST,
-            "more than {DEEPEST} objects within one another in the pickle"
-        );
+        let fits = joined.depth <= DEEPEST;
+        ensure!(fits, "more than {DEEPEST} objects within one another in the pickle");
         self.stack.push(joined);
         Ok(())
     }
@@ -295,11 +270,8 @@ impl Extents {
     /// Combines the objects since the last mark; with `into`, also the object before the mark.
     fn join_since_mark(&mut self, into: bool) -> Result<()> {
         let mark = self.marks.pop().context("the pickle has no mark there")?;
-        let count = self
-            .stack
-            .len()
-            .checked_sub(mark)
-            .context("the pickle removed objects below its mark")?;
+        let count = self.stack.len().checked_sub(mark);
+        let count = count.context("the pickle removed objects below its mark")?;
         self.join(count + usize::from(into))
     }
 

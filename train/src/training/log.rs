@@ -75,12 +75,6 @@ fn append(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Version of the format; TensorBoard reads session logs only in files of this version.
-const EVENT_VERSION: &str = "brain.Event:2";
-
-/// The status of a session log that makes TensorBoard discard earlier events from this step on.
-const SESSION_START: i32 = 1;
-
 /// An event file of one process.
 pub struct Events {
     path: PathBuf,
@@ -98,8 +92,10 @@ impl Events {
         let file = OpenOptions::new().create(true).append(true).open(&path);
         let file = file.with_context(|| format!("events '{}'", path.display()))?;
         let mut events = Self { path, file };
-        events.write(0, Content::FileVersion(EVENT_VERSION.to_owned()))?;
-        events.write(step + 1, Content::SessionLog(SessionLog { status: SESSION_START }))?;
+        // TensorBoard reads session logs only in files of this version. Status 1, the start of a
+        // session, makes it discard earlier events from this step on.
+        events.write(0, Content::FileVersion("brain.Event:2".to_owned()))?;
+        events.write(step + 1, Content::SessionLog(SessionLog { status: 1 }))?;
         Ok(events)
     }
 

@@ -117,13 +117,10 @@ fn save(run: &mut dyn Run, done: u64, progress: &mut Progress) -> Result<()> {
     run.save(done)
 }
 
-/// No run is in progress: Ctrl-C ends the process.
+/// States of [`INTERRUPTION`]: no run is in progress, so that Ctrl-C ends the process; a run is in
+/// progress; the user has asked it to end.
 const IDLE: u8 = 0;
-
-/// A run is in progress.
 const RUNNING: u8 = 1;
-
-/// The user has asked the run to end.
 const ASKED: u8 = 2;
 
 /// Exit code after Ctrl-C, as in shells: 128 plus the number of SIGINT.
@@ -193,10 +190,8 @@ impl FromStr for StepsOrTime {
                 format!("'{text}' is no number of steps and no time such as 90s or 5m")
             })?),
         };
-        ensure!(
-            length != Self::Steps(0) && length != Self::Time(Duration::ZERO),
-            "'{text}' is nothing"
-        );
+        let is_nothing = [Self::Steps(0), Self::Time(Duration::ZERO)].contains(&length);
+        ensure!(!is_nothing, "'{text}' is nothing");
         Ok(length)
     }
 }

@@ -135,10 +135,11 @@ impl Progress {
         }
         self.step += 1;
         self.unread_steps += 1;
+        let losses = learnt.losses.into_iter().map(|(name, loss)| (name, loss.detach()));
         if self.unread.is_empty() {
-            self.unread = detached(learnt.losses);
+            self.unread = losses.collect();
         } else {
-            for ((_, sum), (_, loss)) in self.unread.iter_mut().zip(detached(learnt.losses)) {
+            for ((_, sum), (_, loss)) in self.unread.iter_mut().zip(losses) {
                 *sum = (&*sum + loss)?;
             }
         }
@@ -154,12 +155,9 @@ impl Progress {
         let steps = std::mem::take(&mut self.unread_steps) as f64;
         for (place, (name, sum)) in std::mem::take(&mut self.unread).into_iter().enumerate() {
             let sum = f64::from(sum.to_scalar::<f32>()?);
-            ensure!(
-                sum.is_finite(),
-                "step {}: the {} is {sum}; try a lower --learning-rate",
-                self.step,
-                if name == "loss" { "loss".to_owned() } else { format!("{name} loss") }
-            );
+            let loss = if name == "loss" { "loss".to_owned() } else { format!("{name} loss") };
+            let (step, is_finite) = (self.step, sum.is_finite());
+            ensure!(is_finite, "step {step}: the {loss} is {sum}; try a lower --learning-rate");
             match self.since_line_losses.get_mut(place) {
                 Some((_, all)) => *all += sum,
                 None => self.since_line_losses.push((name, sum)),
@@ -211,11 +209,6 @@ impl Progress {
             self.bar.println(line);
         }
     }
-}
-
-/// Losses detached from the gradient graph.
-fn detached(losses: Vec<(&'static str, Tensor)>) -> Vec<(&'static str, Tensor)> {
-    losses.into_iter().map(|(name, loss)| (name, loss.detach())).collect()
 }
 
 #[cfg(test)]

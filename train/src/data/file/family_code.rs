@@ -88,10 +88,8 @@ impl<'a> EncodedFamily<'a> {
 
     /// The side to move in the labelled positions.
     pub fn side_to_move(&self) -> Color {
-        match (self.fixed[1] & BLACK_TO_MOVE != 0) == self.is_own() {
-            true => Color::Black,
-            false => Color::White,
-        }
+        let black_moves = self.fixed[1] & BLACK_TO_MOVE != 0;
+        if black_moves == self.is_own() { Color::Black } else { Color::White }
     }
 
     /// Decodes the family. Fails if its position or a move is illegal.
@@ -101,9 +99,8 @@ impl<'a> EncodedFamily<'a> {
             return Ok(Family::own(board, self.label(0)));
         }
         let numbered = numbered_moves(&board);
-        let children =
-            (0..self.len()).map(|index| Ok((self.mv(index, &numbered)?, self.label(index))));
-        let children = children.collect::<Result<_>>()?;
+        let child = |index| Ok((self.mv(index, &numbered)?, self.label(index)));
+        let children = (0..self.len()).map(child).collect::<Result<_>>()?;
         Ok(Family { board, labels: FamilyLabels::Children(children) })
     }
 
@@ -132,9 +129,8 @@ impl<'a> EncodedFamily<'a> {
 
     fn mv(&self, index: usize, numbered: &[Move]) -> Result<Move> {
         let number = usize::from(self.labels[index * CHILD]);
-        numbered.get(number).copied().with_context(|| {
-            format!("a family's move has the number {number} of {}", numbered.len())
-        })
+        let unknown = || format!("a family's move has the number {number} of {}", numbered.len());
+        numbered.get(number).copied().with_context(unknown)
     }
 
     fn board(&self) -> Result<Board> {

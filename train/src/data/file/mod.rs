@@ -46,29 +46,22 @@ impl DatasetFile {
         let header = map.get(..BLOCK).context("too short for a dataset")?;
         ensure!(header[4..16] == MAGIC, "not a dataset of azimuth-train");
         let version = u32::from_le_bytes(std::array::from_fn(|index| header[16 + index]));
-        ensure!(
-            version == VERSION,
-            "version {version}, expected {VERSION}: it needs another Azimuth"
-        );
+        let is_known = version == VERSION;
+        ensure!(is_known, "version {version}, expected {VERSION}: it needs another Azimuth");
         ensure!(is_block_sound(header), "block 0: its checksum differs");
         let number =
             |at: usize| u64::from_le_bytes(std::array::from_fn(|index| header[at + index]));
         let blocks = [number(20), number(28), number(36)];
-        let described = FILE_HEADER - size_of::<u64>() - size_of::<u32>();
-        let text = description_bytes(&map, blocks, number(described))?;
-        let checksum = crc32fast::hash(text).to_le_bytes();
-        ensure!(
-            checksum == header[FILE_HEADER - 4..FILE_HEADER],
-            "the description's checksum differs"
-        );
+        let text = description_bytes(&map, blocks, number(44))?;
+        let is_sound = crc32fast::hash(text).to_le_bytes() == header[52..56];
+        ensure!(is_sound, "the description's checksum differs");
         let description = serde_json::from_slice(text).context("its description")?;
         let mut first_block = 1;
-        let parts = blocks.map(|blocks| {
+        let [training, calibration, held_out] = blocks.map(|blocks| {
             let part = SplitPart::read(&map, first_block, blocks as usize);
             first_block += blocks as usize;
             part
         });
-        let [training, calibration, held_out] = parts;
         let parts = [training?, calibration?, held_out?];
         Ok(Self { path: path.to_owned(), file, map, parts, description })
     }
@@ -117,11 +110,9 @@ impl DatasetFile {
 
     /// The families of the block `index`, below [`Self::blocks`], and their split.
     pub fn block(&self, index: usize) -> Result<(Split, Vec<Family>)> {
-        let after = |split: &Split| {
-            let part = &self.parts[*split as usize];
-            index + 1 < part.first_block + part.starts.len()
-        };
-        let split = Split::ALL.into_iter().find(after).unwrap_or(Split::HeldOut);
+        let ends_after = |part: &SplitPart| index + 1 < part.first_block + part.starts.len();
+        let number = self.parts.iter().position(ends_after).unwrap_or(Split::NUM - 1);
+        let split = Split::ALL[number];
         let name = || format!("dataset '{}': block {}", self.path.display(), index + 1);
         let decoded = block_families(self.bytes_of(index + 1)).map(|family| family.decode());
         Ok((split, decoded.collect::<Result<_>>().with_context(name)?))
@@ -144,10 +135,9 @@ impl DatasetFile {
                 let end = position + family.len();
                 if next < end {
                     let wanted = next - position..range.end.min(end) - position;
+                    let name = || format!("dataset '{}': position {next}", self.path.display());
                     let visited = family.positions(wanted, |position| visit(position, number));
-                    visited.with_context(|| {
-                        format!("dataset '{}': position {next}", self.path.display())
-                    })?;
+                    visited.with_context(name)?;
                     next = end;
                     if next >= range.end {
                         return Ok(());
@@ -219,16 +209,13 @@ fn description_bytes(map: &[u8], blocks: [u64; Split::NUM], length: u64) -> Resu
     let all = blocks.iter().try_fold(1u64, |sum, &count| sum.checked_add(count));
     let start = all.and_then(|blocks| blocks.checked_mul(BLOCK as u64));
     let expected = start.and_then(|start| start.checked_add(length));
-    ensure!(
-        expected == Some(map.len() as u64),
-        "{} bytes long, not as its header says: it is not complete",
-        map.len()
-    );
+    let is_whole = expected == Some(map.len() as u64);
+    ensure!(is_whole, "{} bytes long, not as its header says: it is not complete", map.len());
     Ok(&map[map.len() - length as usize..])
 }
 
 /// The description at the end of a file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Description {
     pub trainer: String,
     /// Number of positions left out as duplicates, ignoring the move counters.
@@ -242,14 +229,8 @@ pub struct Description {
 
 impl Description {
     pub fn new() -> Self {
-        Self {
-            trainer: concat!("azimuth-train ", env!("CARGO_PKG_VERSION")).to_owned(),
-            duplicates: 0,
-            filtered: 0,
-            positions: [0; Split::NUM],
-            families: [0; Split::NUM],
-            sources: Vec::new(),
-        }
+        let trainer = concat!("azimuth-train ", env!("CARGO_PKG_VERSION")).to_owned();
+        Self { trainer, ..Self::default() }
     }
 }
 
@@ -271,6 +252,12 @@ pub struct Source {
 }
 
 impl Source {
+    /// A source whose records from `first` on will be used.
+    pub fn new(name: String, made_by: Value, sha256: String, first: u64) -> Self {
+        let (labels, skipped) = (0, BTreeMap::new());
+        Self { name, made_by, sha256, first, end: first, labels, skipped }
+    }
+
     /// Merges `next` if it continues the same source. Returns false if it does not.
     pub fn join(&mut self, next: &Self) -> bool {
         let continues = self.name == next.name
@@ -299,9 +286,6 @@ pub const MAGIC: [u8; 12] = *b"azimuth-data";
 
 /// Version of the layout; files of other versions are rejected.
 pub const VERSION: u32 = 1;
-
-/// Bytes of the header's fields, including the checksum.
-pub const FILE_HEADER: usize = 56;
 
 /// A block that is being filled.
 #[derive(Clone, Default, Serialize, Deserialize)]

@@ -39,12 +39,11 @@ impl Writer {
             let path = part_path(out, split);
             let name = || format!("'{}'", path.display());
             let file = open_locked(&path).with_context(name)?;
-            let mut file =
-                file.with_context(|| format!("{}: another process writes it", name()))?;
-            let length = place(split, state.blocks[split as usize]);
+            let mut file = file.context("another process writes it").with_context(name)?;
+            let blocks = state.blocks[split as usize];
+            let length = place(split, blocks);
             let there = file.metadata().with_context(name)?.len();
-            let begun = state.blocks[split as usize] > 0;
-            ensure!(!begun || there >= length, "{}: shorter than its journal says", name());
+            ensure!(blocks == 0 || there >= length, "{}: shorter than its journal says", name());
             file.set_len(length).with_context(name)?;
             file.seek(SeekFrom::End(0)).with_context(name)?;
             Ok(BufWriter::with_capacity(1 << 20, file))
@@ -69,9 +68,8 @@ impl Writer {
     /// Flushes everything to disk, and returns the state.
     pub fn sync(&mut self) -> Result<WriterState> {
         for file in &mut self.files {
-            file.flush()
-                .and_then(|()| file.get_ref().sync_data())
-                .with_context(|| format!("'{}'", self.out.display()))?;
+            let synced = file.flush().and_then(|()| file.get_ref().sync_data());
+            synced.with_context(|| format!("'{}'", self.out.display()))?;
         }
         Ok(self.state.clone())
     }
@@ -107,20 +105,19 @@ impl Writer {
         let name = || format!("'{}'", self.out.display());
         let text = serde_json::to_vec(description)?;
         let header = header(self.state.blocks, &text);
-        let [training, _, _] = &mut self.files;
-        for split in [Split::Calibration, Split::HeldOut] {
-            let mut blocks = File::open(part_path(&self.out, split)).with_context(name)?;
-            std::io::copy(&mut blocks, training).with_context(name)?;
-        }
-        let write = |file: &mut BufWriter<File>| -> std::io::Result<()> {
+        let [file, _, _] = &mut self.files;
+        let mut write = || -> std::io::Result<()> {
+            for split in [Split::Calibration, Split::HeldOut] {
+                std::io::copy(&mut File::open(part_path(&self.out, split))?, file)?;
+            }
             file.write_all(&text)?;
             file.rewind()?;
             file.write_all(&header)?;
             file.flush()?;
-            file.get_ref().sync_all()
+            file.get_ref().sync_all()?;
+            fs::rename(part_path(&self.out, Split::Training), &self.out)
         };
-        write(training).with_context(name)?;
-        fs::rename(part_path(&self.out, Split::Training), &self.out).with_context(name)?;
+        write().with_context(name)?;
         remove_parts(&self.out);
         Ok(())
     }

@@ -4,10 +4,11 @@
 //! probability of the side to move as a big-endian f64. In a `.bagz` file each record is compressed
 //! with zstd.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use azimuth_chess::position::Position;
 use indicatif::ProgressBar;
 use memmap2::Mmap;
@@ -53,30 +54,24 @@ impl Bag {
         let end_of = |number: u64| place(&self.map, self.index + number as usize * PLACE) as usize;
         let start = if number == 0 { 0 } else { end_of(number - 1) };
         let end = end_of(number);
-        ensure!(
-            start <= end && end <= self.index,
-            "the index says bytes {start} to {end} of {}",
-            self.index
-        );
+        let all = self.index;
+        ensure!(start <= end && end <= all, "the index says bytes {start} to {end} of {all}");
         Ok(&self.map[start..end])
     }
 
     fn family(&self, number: u64) -> Result<Family> {
         let bytes = self.record_bytes(number)?;
         self.bar.inc(bytes.len() as u64);
-        let inflated = match self.compressed {
-            true => zstd::bulk::decompress(bytes, LONGEST_RECORD)
-                .with_context(|| format!("not zstd of at most {LONGEST_RECORD} bytes"))?,
-            false => Vec::new(),
-        };
-        let bytes = if self.compressed { &inflated } else { bytes };
-        let (fen, p) = state_value(bytes)?;
+        let mut record = Cow::Borrowed(bytes);
+        if self.compressed {
+            let name = || format!("not zstd of at most {LONGEST_RECORD} bytes");
+            record = zstd::bulk::decompress(bytes, LONGEST_RECORD).with_context(name)?.into();
+        }
+        let (fen, p) = state_value(&record)?;
         let position = Position::from_fen(fen)?;
-        let Some(label) = Label::of_win_probability(p) else {
-            bail!("the win probability {p} is not in [0, 1]");
-        };
-        let label = label.seen_by(position.board().side_to_move());
-        Ok(Family::own(position.board().clone(), label))
+        let label = Label::of_win_probability(p);
+        let label = label.with_context(|| format!("the win probability {p} is not in [0, 1]"))?;
+        Ok(Family::own(position.board().clone(), label.seen_by(position.board().side_to_move())))
     }
 }
 

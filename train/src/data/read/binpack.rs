@@ -157,10 +157,8 @@ mod tests {
 
         let mut binpack = open(&file)?;
         binpack.skip_to(2)?;
-        assert_eq!(
-            binpack.next_game(&mut skipped)?.map(|game| game.families),
-            Some(games[2].clone())
-        );
+        let third = binpack.next_game(&mut skipped)?.map(|game| game.families);
+        assert_eq!(third.as_ref(), games.last());
         Ok(())
     }
 }

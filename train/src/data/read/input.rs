@@ -41,28 +41,16 @@ impl Input {
         let name = || format!("data file '{}'", path.display());
         let metadata = std::fs::metadata(path).with_context(name)?;
         ensure!(metadata.is_file(), "{}: not a regular file", name());
-        let dataset = match format {
-            Format::Dataset => Some(Arc::new(DatasetFile::open(path)?)),
-            Format::Bag | Format::Bagz | Format::Binpack => {
-                ensure!(
-                    !is_compressed(path),
-                    "{}: decompress it first; it is read at any place",
-                    name()
-                );
-                None
-            }
-            _ => None,
-        };
-        Ok(Self { path: path.to_owned(), format, view, dataset })
+        let is_stream = !matches!(format, Format::Bag | Format::Bagz | Format::Binpack);
+        let is_readable = is_stream || !is_compressed(path);
+        ensure!(is_readable, "{}: decompress it first; it is read at any place", name());
+        let dataset = (format == Format::Dataset).then(|| DatasetFile::open(path)).transpose()?;
+        Ok(Self { path: path.to_owned(), format, view, dataset: dataset.map(Arc::new) })
     }
 
     /// Its file name without the folder.
     pub fn name(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-    }
-
-    pub fn bytes(&self) -> Result<u64> {
-        Ok(std::fs::metadata(&self.path)?.len())
     }
 
     /// SHA-256 of its bytes; `bar` shows the bytes read.
@@ -83,11 +71,12 @@ impl Input {
     }
 
     pub fn games(&self, bar: &ProgressBar) -> Result<Box<dyn Games>> {
-        self.open(bar).with_context(|| format!("data file '{}'", self.path.display()))
-    }
-
-    fn open(&self, bar: &ProgressBar) -> Result<Box<dyn Games>> {
-        let stream = || self.stream(bar);
+        let file = || File::open(&self.path).map(|file| bar.wrap_read(file));
+        let stream = || decompressed(&self.path, file()?);
+        // No byte order mark is looked for in a binary format.
+        let binary = || -> std::io::Result<Box<dyn BufRead + Send>> {
+            Ok(Box::new(BufReader::with_capacity(1 << 18, unpacked(&self.path, file()?)?)))
+        };
         Ok(match self.format {
             Format::Dataset => {
                 let dataset = self.dataset.clone().context("it was not opened")?;
@@ -98,8 +87,8 @@ impl Input {
                 Box::new(Bag::open(&self.path, self.format == Format::Bagz, bar)?)
             }
             Format::Binpack => Box::new(Binpack::open(&self.path, bar)?),
-            Format::Bullet => Box::new(Bullet::new(self.binary(bar)?)),
-            Format::Viriformat => Box::new(Viriformat::new(self.binary(bar)?)),
+            Format::Bullet => Box::new(Bullet::new(binary()?)),
+            Format::Viriformat => Box::new(Viriformat::new(binary()?)),
             Format::Epd => Box::new(PositionLines::new(Lines::new(stream()?), Epd)),
             Format::Lichess => Box::new(PositionLines::new(Lines::new(stream()?), Lichess)),
             Format::Csv => {
@@ -108,17 +97,6 @@ impl Input {
                 Box::new(PositionLines::new(lines, csv))
             }
         })
-    }
-
-    fn stream(&self, bar: &ProgressBar) -> Result<Box<dyn BufRead + Send>> {
-        let file = bar.wrap_read(File::open(&self.path)?);
-        Ok(decompressed(&self.path, file)?)
-    }
-
-    /// The bytes of a binary format, in which no byte order mark is looked for.
-    fn binary(&self, bar: &ProgressBar) -> Result<Box<dyn BufRead + Send>> {
-        let file = bar.wrap_read(File::open(&self.path)?);
-        Ok(Box::new(BufReader::with_capacity(1 << 18, unpacked(&self.path, file)?)))
     }
 }
 

@@ -78,17 +78,14 @@ impl Lines {
     /// The next line without surrounding whitespace; `None` at the end.
     pub fn next(&mut self) -> Result<Option<&str>> {
         self.line.clear();
-        self.number += 1;
-        let number = self.number;
+        let number = self.number + 1;
         let read = self.input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut self.line);
         if read.with_context(|| format!("line {number}"))? == 0 {
-            self.number -= 1;
             return Ok(None);
         }
-        ensure!(
-            (self.line.len() as u64) < LONGEST_LINE,
-            "line {number}: longer than {LONGEST_LINE} bytes"
-        );
+        self.number = number;
+        let fits = (self.line.len() as u64) < LONGEST_LINE;
+        ensure!(fits, "line {number}: longer than {LONGEST_LINE} bytes");
         decode(&self.line, &mut self.text);
         let text = self.text.trim();
         ensure!(
@@ -131,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_bounded_and_text() -> Result<()> {
+    fn lines_are_text() -> Result<()> {
         let mut two = lines(b"one\r\ntwo");
         assert_eq!(two.next()?, Some("one"));
         assert_eq!(two.next()?, Some("two"));
@@ -140,9 +137,6 @@ mod tests {
         assert_eq!(lines(b"M\xfcller\n").next()?, Some("Müller"));
         let error = lines(b"one\rtwo\r").next().expect_err("one line").to_string();
         assert!(error.contains("carriage returns"), "{error}");
-        let endless = Box::new(std::io::BufReader::new(std::io::repeat(b'x')));
-        let error = Lines::new(endless).next().expect_err("too long").to_string();
-        assert!(error.contains("longer than"), "{error}");
         Ok(())
     }
 }

@@ -8,7 +8,6 @@
 //! `+0.35/12` or `-M4/20`, from that engine's point of view. This score labels the position after
 //! the move, too.
 
-use std::collections::BTreeMap;
 use std::io::Read;
 
 use anyhow::{Context, Result};
@@ -44,7 +43,7 @@ impl Games for Pgn {
                 }
                 Ok((game, left_out)) => {
                     for (reason, count) in left_out {
-                        (0..count).for_each(|_| skip(skipped, reason));
+                        *skipped.entry(reason).or_default() += count;
                     }
                     if !game.families.is_empty() {
                         return Ok(Some(Ok(game)));
@@ -70,17 +69,11 @@ struct LabelledGame {
     labelled: Vec<(u32, Family)>,
     content: ContentHash,
     /// Numbers of labels that are left out, by reason.
-    left_out: BTreeMap<&'static str, u64>,
-}
-
-impl LabelledGame {
-    fn leave_out(&mut self, reason: &'static str) {
-        *self.left_out.entry(reason).or_default() += 1;
-    }
+    left_out: Skipped,
 }
 
 impl GameBuilder for LabelledGame {
-    type Game = (Game, BTreeMap<&'static str, u64>);
+    type Game = (Game, Skipped);
 
     const VARIATIONS: bool = true;
 
@@ -99,7 +92,7 @@ impl GameBuilder for LabelledGame {
         let label = match read_evaluation(text) {
             Some(Some(label)) => label,
             Some(None) => {
-                self.leave_out("unreadable evaluation");
+                skip(&mut self.left_out, "unreadable evaluation");
                 return Ok(());
             }
             None => match mover.and_then(|mover| read_score(text, mover)) {
@@ -113,11 +106,11 @@ impl GameBuilder for LabelledGame {
         }
         // The engine never encodes a finished game's position: its value is exact.
         if !after.board.generate_moves(|_| true) {
-            self.leave_out("game over");
+            skip(&mut self.left_out, "game over");
             return Ok(());
         }
         if after.mv.is_none() && after.id > 0 {
-            self.leave_out("after a null move");
+            skip(&mut self.left_out, "after a null move");
             return Ok(());
         }
         self.content.add(&after.board, label);
@@ -244,25 +237,21 @@ mod tests {
         Ok(game.context("no game")?.families)
     }
 
+    fn labels(family: &Family) -> Vec<String> {
+        family.positions().map(|(_, label)| label.to_string()).collect()
+    }
+
     #[test]
     fn variations_are_siblings() -> Result<()> {
         let families = families(
             "1. e4 { [%eval 0.25] } ( 1. d4 { [%eval 0.20,30] } 1... d5 { [%eval 0.21] } ) \
              ( 1. f3 { [%eval -0.5] } ) 1... e5 { [%eval #-12] } *",
         )?;
-        let labels: Vec<Vec<Label>> = families
-            .iter()
-            .map(|family| family.positions().map(|(_, label)| label).collect())
-            .collect();
-        let centipawns = |values: &[i32]| values.iter().map(|&v| Label::Centipawns(v)).collect();
-        let expected: [Vec<Label>; 3] =
-            [centipawns(&[25, 20, -50]), vec![Label::Mate(false)], centipawns(&[21])];
-        assert_eq!(labels, expected);
+        let labels: Vec<Vec<String>> = families.iter().map(labels).collect();
+        assert_eq!(labels, [vec!["25", "20", "-50"], vec!["#-1"], vec!["21"]]);
         let (after_d5, _) = families[2].positions().next().context("a child")?;
-        assert_eq!(
-            after_d5.to_string(),
-            "rnbqkbnr/ppp1pppp/8/3p4/3P4/8/PPP1PPPP/RNBQKBNR w KQkq d6 0 2"
-        );
+        let expected = "rnbqkbnr/ppp1pppp/8/3p4/3P4/8/PPP1PPPP/RNBQKBNR w KQkq d6 0 2";
+        assert_eq!(after_d5.to_string(), expected);
         Ok(())
     }
 
@@ -273,17 +262,8 @@ mod tests {
              2... Nc6 {+M5/20 0.1s} 3. Bb5 {-M4/20} 3... a6 {0.00/1} 4. Ba4 {1/2 offered} \
              4... Nf6 {0.5/x} 5. O-O {0.00/0 0.001s} 5... Be7 {-0.10/10 0.1s} *",
         )?;
-        let labels: Vec<Label> =
-            families.iter().flat_map(|family| family.positions().map(|(_, label)| label)).collect();
-        let expected = [
-            Label::Centipawns(35),
-            Label::Centipawns(20),
-            Label::Mate(false),
-            Label::Mate(false),
-            Label::Centipawns(0),
-            Label::Centipawns(10),
-        ];
-        assert_eq!(labels, expected);
+        let labels: Vec<String> = families.iter().flat_map(labels).collect();
+        assert_eq!(labels, ["35", "20", "#-1", "#-1", "0", "10"]);
         Ok(())
     }
 
@@ -325,10 +305,8 @@ mod tests {
             ("-M5 17/28 583 363004", Some(Label::Mate(false))),
             ("+0.57 to White", None),
         ] {
-            let (mut pgn, mut skipped) = (
-                Pgn::new(Box::new(io::Cursor::new(format!("1. e4 {{ {comment} }} *")))),
-                Skipped::new(),
-            );
+            let mut skipped = Skipped::new();
+            let mut pgn = Pgn::new(Box::new(io::Cursor::new(format!("1. e4 {{ {comment} }} *"))));
             let game = pgn.next_game(&mut skipped)?;
             let found = game.and_then(|game| Some(game.families.first()?.positions().next()?.1));
             assert_eq!(found, expected, "{comment}");
@@ -341,9 +319,8 @@ mod tests {
     #[test]
     fn a_label_after_a_null_move_is_left_out() -> Result<()> {
         let text = "1. e4 { [%eval 0.3] } 1... -- { [%eval 9] } 2. d4 { [%eval 1.1] } *";
-        let mut skipped = Skipped::new();
-        let game =
-            Pgn::new(Box::new(text.as_bytes())).next_game(&mut skipped)?.context("no game")?;
+        let (mut pgn, mut skipped) = (Pgn::new(Box::new(text.as_bytes())), Skipped::new());
+        let game = pgn.next_game(&mut skipped)?.context("no game")?;
         assert_eq!((game.labels(), skipped.get("after a null move")), (2, Some(&1)));
         Ok(())
     }

@@ -127,10 +127,13 @@ mod tests {
         bytes
     }
 
+    fn open(bytes: Vec<u8>) -> Viriformat {
+        Viriformat::new(Box::new(std::io::Cursor::new(bytes)))
+    }
+
     #[test]
     fn games_written_by_the_library_are_read() -> Result<()> {
-        let twice = [example(), example()].concat();
-        let mut viri = Viriformat::new(Box::new(std::io::Cursor::new(twice)));
+        let mut viri = open([example(), example()].concat());
         viri.skip_to(1)?;
         let game = viri.next_game(&mut Skipped::new())?.context("a game")?;
         let labels: Vec<Label> =
@@ -146,9 +149,7 @@ mod tests {
         // To b7 instead of b8.
         let third = illegal.len() - 8;
         illegal[third..third + 2].copy_from_slice(&(48u16 | 49 << 6).to_le_bytes());
-        let error = Viriformat::new(Box::new(std::io::Cursor::new(illegal)))
-            .next_game(&mut Skipped::new())
-            .expect_err("no such move");
+        let error = open(illegal).next_game(&mut Skipped::new()).expect_err("no such move");
         assert!(format!("{error:#}").contains("game 1: move 3 (a7b7) is not legal"), "{error:#}");
         Ok(())
     }
@@ -160,11 +161,9 @@ mod tests {
             for value in [0, 1, 6, 7, 64, 127, 255] {
                 let mut damaged = whole.clone();
                 damaged[index] = value;
-                let _ = Viriformat::new(Box::new(std::io::Cursor::new(damaged)))
-                    .next(&mut Skipped::new());
+                let _ = open(damaged).next(&mut Skipped::new());
             }
-            let cut = std::io::Cursor::new(whole[..index].to_vec());
-            let read = Viriformat::new(Box::new(cut)).next_game(&mut Skipped::new());
+            let read = open(whole[..index].to_vec()).next_game(&mut Skipped::new());
             assert!(index == 0 || read.is_err(), "{index}");
         }
     }

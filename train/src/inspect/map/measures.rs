@@ -141,10 +141,8 @@ fn proven_mates(space: &EmbeddedPositions) -> Result<Vec<(u32, Board)>> {
         let limits = Limits { nodes: Some(MATE_NODES), ..Limits::default() };
         let control = &mut Control::without_signals(limits);
         let report = planner.search(&position, control, &mut |_| ())?;
-        let Some(mut plies) = report.value.plies_to_mate().filter(|&plies| plies <= MOST_PLIES)
-        else {
-            continue;
-        };
+        let plies = report.value.plies_to_mate();
+        let Some(mut plies) = plies.filter(|&plies| plies <= MOST_PLIES) else { continue };
         // A line truncated by the transposition table does not show the remaining moves.
         let whole = report.pv.len() as u32 == plies;
         found.push((plies, position.board().clone()));

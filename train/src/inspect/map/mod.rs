@@ -61,26 +61,21 @@ impl MapOptions {
             named => named.contains(&figure),
         };
         let games = self.games.as_deref().filter(|_| wanted(Figure::Games));
-        ensure!(
-            !wanted(Figure::Games) || games.is_some(),
-            "--figures games: --games names the PGN file"
-        );
+        let is_named = !wanted(Figure::Games) || games.is_some();
+        ensure!(is_named, "--figures games: --games names the PGN file");
         std::fs::create_dir_all(&self.out)
             .with_context(|| format!("cannot write '{}'", self.out.display()))?;
         let mut space = self.positions.open_apart()?;
-        ensure!(
-            space.positions.len() > LEAST_POSITIONS,
-            "too few positions for a map: {}",
-            space.positions.len()
-        );
+        let count = space.positions.len();
+        ensure!(count > LEAST_POSITIONS, "too few positions for a map: {count}");
         let mut trajectories = games.map(read_trajectories).transpose()?.unwrap_or_default();
         if wanted(Figure::Space) || games.is_some() {
-            let mut embeddings = Vec::with_capacity(space.positions.len() * space.dim());
+            let dim = space.dim();
+            let mut embeddings = Vec::with_capacity(count * dim);
             space.for_each_part(|_, _, part| {
                 embeddings.extend_from_slice(part);
                 Ok(())
             })?;
-            let dim = space.dim();
             for trajectory in &mut trajectories {
                 embeddings.extend(trajectory.embed(&mut space)?);
             }
@@ -88,10 +83,8 @@ impl MapOptions {
             let plane = Plane::lay(&embeddings, dim, &cosines, self.projection);
             if wanted(Figure::Space) {
                 self.write("space.svg", &picture::space_figure(&space, &plane, &cosines))?;
-                self.write(
-                    "space.html",
-                    &picture::space_page(&space, &plane, &cosines, &embeddings)?,
-                )?;
+                let page = picture::space_page(&space, &plane, &cosines, &embeddings)?;
+                self.write("space.html", &page)?;
             }
             if games.is_some() {
                 let picture = picture::games_figure(&space, &plane, &cosines, &trajectories);

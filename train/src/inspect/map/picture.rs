@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use anyhow::Result;
 use askama::Template;
 use azimuth_chess::position::fen_of;
+use azimuth_cli::page::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
 use azimuth_network::Perspective;
-use azimuth_pages::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
 use serde::Serialize;
 
 use super::Trajectory;
@@ -15,6 +15,7 @@ use super::measures::nearest;
 use super::projection::Plane;
 use crate::data::packed::Label;
 use crate::inspect::EmbeddedPositions;
+use crate::space::labels;
 
 const SIZE: (f32, f32) = (900.0, 640.0);
 const ROOM: f32 = 30.0;
@@ -28,9 +29,7 @@ const SHADES: usize = 21;
 /// The positions coloured by their labels, with mates outlined and the axis (paper, Figure 1).
 pub fn space_figure(space: &EmbeddedPositions, plane: &Plane, cosines: &[f32]) -> String {
     let frame = Frame::around(plane, [0.0, 0.0], (SIZE.0, SIZE.1));
-    let perspective = space.weights.metadata.architecture.perspective();
-    let labels: Vec<f32> =
-        space.positions.iter().map(|position| position.win_probability(perspective)).collect();
+    let labels = labels(&space.positions, space.weights.metadata.architecture.perspective());
     let is_mate = |index: &usize| matches!(space.positions[*index].label(), Label::Mate(_));
     let mut svg = begin_svg(
         (SIZE.0, SIZE.1 + LEGEND),
@@ -42,7 +41,7 @@ pub fn space_figure(space: &EmbeddedPositions, plane: &Plane, cosines: &[f32]) -
     marks(&mut svg, &frame, plane, &mates);
     axis(&mut svg, &frame, plane);
     legend(&mut svg, SIZE.1, whose(space), "○ forced mate   ⇢ advantage axis");
-    let (low, high) = range(cosines);
+    let (low, high) = cosines.iter().fold((1f32, -1f32), |(a, b), &c| (a.min(c), b.max(c)));
     text(&mut svg, SIZE.0 - 10.0, SIZE.1 + 24.0, "end", &format!("cosines {low:.2} to {high:.2}"));
     svg.push_str("</svg>\n");
     svg
@@ -57,9 +56,7 @@ pub fn games_figure(
 ) -> String {
     let (width, height) = (440.0, 420.0);
     let count = games.len() as f32;
-    let perspective = space.weights.metadata.architecture.perspective();
-    let labels: Vec<f32> =
-        space.positions.iter().map(|position| position.win_probability(perspective)).collect();
+    let labels = labels(&space.positions, space.weights.metadata.architecture.perspective());
     // A sample of positions is enough for the background.
     let every = labels.len().div_ceil(4_000);
     let shown: Vec<usize> = (0..labels.len()).step_by(every).collect();
@@ -131,10 +128,9 @@ fn dots(svg: &mut String, frame: &Frame, plane: &Plane, p: &[f32], of: &[usize],
 
 fn marks(svg: &mut String, frame: &Frame, plane: &Plane, of: &[usize]) {
     // Overlapping rings look like one, so only one is drawn.
-    let mut places: Vec<[i32; 2]> = of
-        .iter()
-        .map(|&index| frame.place(plane.points[index]).map(|at| (at / 4.0).round() as i32 * 4))
-        .collect();
+    let rounded = |at: f32| (at / 4.0).round() as i32 * 4;
+    let places = of.iter().map(|&index| frame.place(plane.points[index]).map(rounded));
+    let mut places: Vec<[i32; 2]> = places.collect();
     places.sort_unstable();
     places.dedup();
     svg.push_str("<g fill=\"none\" stroke=\"#111\" stroke-width=\"0.6\">");
@@ -159,10 +155,8 @@ fn legend(svg: &mut String, top: f32, whose: &str, marks: &str) {
     for number in 0..SHADES {
         let colour = colour(number as f32 / (SHADES - 1) as f32);
         let x = 36.0 + 9.0 * number as f32;
-        let _ = write!(
-            svg,
-            "<rect x=\"{x}\" y=\"{top}\" width=\"9\" height=\"14\" fill=\"{colour}\"/>"
-        );
+        let size = "width=\"9\" height=\"14\"";
+        let _ = write!(svg, "<rect x=\"{x}\" y=\"{top}\" {size} fill=\"{colour}\"/>");
     }
     let label = format!("100% win probability of {whose}   {marks}");
     text(svg, 42.0 + 9.0 * SHADES as f32, top + 12.0, "start", &label);
@@ -174,12 +168,6 @@ fn text(svg: &mut String, x: f32, y: f32, anchor: &str, words: &str) {
         svg,
         "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"#222\">{escaped}</text>"
     );
-}
-
-fn range(values: &[f32]) -> (f32, f32) {
-    values
-        .iter()
-        .fold((f32::MAX, f32::MIN), |(low, high), &value| (low.min(value), high.max(value)))
 }
 
 /// The transformation from the plane to pixels.
