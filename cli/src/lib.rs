@@ -1,4 +1,7 @@
-//! Functions that the command lines of all programs share.
+//! The parts that the command lines of all programs share, and those that HTML pages share
+//! ([`page`]).
+
+pub mod page;
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write, stderr, stdout};

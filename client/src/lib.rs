@@ -72,34 +72,25 @@ impl Engine {
         let input = child.stdin.take().context("no input")?;
         let command = command.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let lines = read_lines(output);
-        let name = command.clone();
-        let mut engine = Self { name, command, options: Vec::new(), child, input, lines };
-        engine.set_up(options, is_awaited)?;
-        Ok(engine)
-    }
-
-    fn set_up<'a>(
-        &mut self,
-        options: impl IntoIterator<Item = (&'a str, &'a str)>,
-        is_awaited: &dyn Fn() -> bool,
-    ) -> Result<()> {
-        let (mut own_name, mut known) = (None, Vec::new());
-        self.ask("uci", is_awaited, |line| {
-            if let Some(name) = line.strip_prefix("id name ") {
-                own_name = Some(name.trim().to_owned());
+        let (mut name, mut known) = (command.clone(), Vec::new());
+        let mut engine =
+            Self { name: String::new(), command, options: Vec::new(), child, input, lines };
+        engine.ask("uci", is_awaited, |line| {
+            if let Some(own) = line.strip_prefix("id name ") {
+                name = own.trim().to_owned();
             } else if let Some(option) = line.strip_prefix("option name ") {
-                let name = option.split(" type ").next().unwrap_or_default();
-                known.push(name.trim().to_lowercase());
+                let option = option.split(" type ").next().unwrap_or_default();
+                known.push(option.trim().to_lowercase());
             }
             line.trim() == "uciok"
         })?;
-        self.name = own_name.unwrap_or_else(|| self.command.clone());
-        self.options = known;
+        (engine.name, engine.options) = (name, known);
         for (name, value) in options {
-            ensure!(self.has_option(name), "{self}: it has no option '{name}'");
-            self.send(&format!("setoption name {name} value {value}"))?;
+            ensure!(engine.has_option(name), "{engine}: it has no option '{name}'");
+            engine.send(&format!("setoption name {name} value {value}"))?;
         }
-        self.wait_until_ready(is_awaited)
+        engine.wait_until_ready(is_awaited)?;
+        Ok(engine)
     }
 
     /// The name that the engine reports with `id name`; that of the program if it reports none.

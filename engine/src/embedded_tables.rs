@@ -13,7 +13,6 @@ macro_rules! tables {
     };
 }
 
-/// The files.
 pub static TABLES: EmbeddedTables = tables![
     "KBBvK" "KBNvK" "KBPvK" "KBvK" "KBvKB" "KBvKN" "KBvKP" "KNNvK" "KNPvK" "KNvK" "KNvKN"
     "KNvKP" "KPPvK" "KPvK" "KPvKP" "KQBvK" "KQNvK" "KQPvK" "KQQvK" "KQRvK" "KQvK" "KQvKB"

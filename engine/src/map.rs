@@ -12,6 +12,9 @@ use serde::Serialize;
 /// of moves, negative if Black mates. `cargo run --release --example map_sample` writes it.
 const SAMPLE: &str = include_str!("map_sample.txt");
 
+/// Number of neighbours of a position.
+const NEAR: usize = 4;
+
 /// The weights that draw a map.
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -39,7 +42,7 @@ pub struct Map {
     plane: Plane,
     /// How each side's embeddings change with the cosine, off the axis: White's, then Black's.
     slopes: [Vec<f32>; 2],
-    sample: Vec<Sampled>,
+    pub sample: Vec<Sampled>,
     /// Embeddings of the sample, row by row.
     embeddings: Vec<f32>,
     /// The positions of the sample.
@@ -86,11 +89,9 @@ impl Map {
             all.chunks_exact(dim).map(|embedding| off_axis(embedding, &axis)).collect();
         let slopes = [0, 1].map(|side| slope(&sides, &cosines, &rests, side, dim));
         for ((&side, &cosine), rest) in sides.iter().zip(&cosines).zip(&mut rests) {
-            straighten(rest, &slopes[side], cosine);
+            add(rest, &slopes[side], -cosine);
         }
-        let pairs: Vec<[usize; 2]> =
-            (0..fens.len()).map(|index| [2 * index, 2 * index + 1]).collect();
-        let plane = Plane::fit(&sides, &rests, &pairs, dim);
+        let plane = Plane::fit(&sides, &rests, dim);
         let embeddings: Vec<f32> =
             all.chunks_exact(2 * dim).flat_map(|pair| &pair[..dim]).copied().collect();
         let boards = boards.into_iter().step_by(2).collect();
@@ -103,10 +104,6 @@ impl Map {
         Ok(map)
     }
 
-    pub fn sample(&self) -> &[Sampled] {
-        &self.sample
-    }
-
     /// The places of positions.
     pub fn spots(&self, model: &mut ModelClient, boards: &[Board]) -> Result<Vec<Spot>> {
         let embeddings = model.embeddings(boards)?;
@@ -115,9 +112,9 @@ impl Map {
         Ok(spots.map(|(board, row)| self.spot(model, row, board.side_to_move())).collect())
     }
 
-    /// The `count` positions of the sample that are nearest to a position, among those with the same
-    /// side to move: among those of like material, if there are enough.
-    pub fn near(&self, model: &mut ModelClient, board: &Board, count: usize) -> Result<Neighbours> {
+    /// The positions of the sample that are nearest to a position, among those with the same side to
+    /// move: among those of like material, if there are enough.
+    pub fn near(&self, model: &mut ModelClient, board: &Board) -> Result<Neighbours> {
         let own = model.embeddings(std::slice::from_ref(board))?;
         let rows = self.embeddings.chunks_exact(own.len()).zip(&self.boards).enumerate();
         let mut found: Vec<(f32, usize)> = rows
@@ -127,9 +124,9 @@ impl Map {
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
         let all = found.into_iter().map(|(_, index)| index);
         let like = all.clone().filter(|&index| is_alike(&self.boards[index], board));
-        let near: Vec<usize> = like.take(count).collect();
-        let alike = near.len() == count;
-        Ok(Neighbours { near: if alike { near } else { all.take(count).collect() }, alike })
+        let near: Vec<usize> = like.take(NEAR).collect();
+        let alike = near.len() == NEAR;
+        Ok(Neighbours { near: if alike { near } else { all.take(NEAR).collect() }, alike })
     }
 
     fn spot(&self, model: &ModelClient, embedding: &[f32], side: Color) -> Spot {
@@ -138,7 +135,7 @@ impl Map {
         let value = space.value(cosine, side);
         let for_white = if side == Color::White { value } else { -value };
         let mut rest = off_axis(embedding, &space.axis);
-        straighten(&mut rest, &self.slopes[side as usize], cosine);
+        add(&mut rest, &self.slopes[side as usize], -cosine);
         let y = self.plane.place(side as usize, &rest);
         Spot { at: [space.cosine_for_white(cosine, side), y], p: (1.0 + for_white) / 2.0 }
     }
@@ -164,8 +161,8 @@ fn is_alike(one: &Board, other: &Board) -> bool {
     })
 }
 
-/// How the embeddings of a side's positions change per unit of the cosine, by least squares.
-/// Without this correction `y` would mostly repeat `x`, because the space bends around the axis.
+/// How the embeddings of a side's positions change per unit of the cosine, by least squares. This
+/// part is removed: with it, `y` would mostly repeat `x`, because the space bends around the axis.
 fn slope(
     sides: &[usize],
     cosines: &[f32],
@@ -178,8 +175,7 @@ fn slope(
     let squares: f32 = own().map(|index| (cosines[index] - mean).powi(2)).sum();
     let mut slope = vec![0.0; dim];
     for index in own() {
-        let weight = (cosines[index] - mean) / squares.max(f32::EPSILON);
-        slope.iter_mut().zip(&rests[index]).for_each(|(sum, value)| *sum += weight * value);
+        add(&mut slope, &rests[index], (cosines[index] - mean) / squares.max(f32::EPSILON));
     }
     slope
 }
@@ -188,11 +184,6 @@ fn slope(
 /// text is shorter.
 fn shortened(value: f32) -> f32 {
     (value * 1e4).round() / 1e4
-}
-
-/// Removes the part that depends linearly on the cosine.
-fn straighten(rest: &mut [f32], slope: &[f32], cosine: f32) {
-    rest.iter_mut().zip(slope).for_each(|(value, slope)| *value -= cosine * slope);
 }
 
 fn parse_sampled(line: &'static str) -> Option<(&'static str, &'static str, Option<i32>)> {
@@ -215,9 +206,9 @@ struct Plane {
 
 impl Plane {
     /// Finds the direction for positions whose embeddings, without their part along the axis, are
-    /// `rests`. `sides` are their sides to move, 0 for White. Each pair joins the positions before
-    /// and after a move; White's and Black's halves of the direction agree on them.
-    fn fit(sides: &[usize], rests: &[Vec<f32>], pairs: &[[usize; 2]], dim: usize) -> Self {
+    /// `rests`. `sides` are their sides to move, 0 for White. Each position before a move is
+    /// followed by the one after it; White's and Black's halves of the direction agree on them.
+    fn fit(sides: &[usize], rests: &[Vec<f32>], dim: usize) -> Self {
         let of_side = |side| {
             sides.iter().zip(rests).filter(move |(of, _)| **of == side).map(|(_, rest)| rest)
         };
@@ -227,19 +218,16 @@ impl Plane {
             of_side(side).for_each(|rest| add(&mut mean, rest, share));
             mean
         });
-        let pairs: Vec<Vec<f32>> = pairs
-            .iter()
-            .map(|pair| {
-                let mut joined = vec![0.0; 2 * dim];
-                for &index in pair {
-                    let half = &mut joined[sides[index] * dim..][..dim];
-                    half.copy_from_slice(&rests[index]);
-                    add(half, &means[sides[index]], -1.0);
-                }
-                joined
-            })
-            .collect();
-        let direction = main_direction(&pairs, 2 * dim);
+        let pairs = sides.chunks(2).zip(rests.chunks(2)).map(|(sides, rests)| {
+            let mut joined = vec![0.0; 2 * dim];
+            for (&side, rest) in sides.iter().zip(rests) {
+                let half = &mut joined[side * dim..][..dim];
+                half.copy_from_slice(rest);
+                add(half, &means[side], -1.0);
+            }
+            joined
+        });
+        let direction = main_direction(&pairs.collect::<Vec<_>>(), 2 * dim);
         let mut plane = Self { means, direction, spreads: [1.0; 2] };
         plane.spreads = [0, 1].map(|side| {
             let squares: f32 = of_side(side).map(|rest| plane.place(side, rest).powi(2)).sum();
@@ -304,7 +292,7 @@ mod tests {
         let sides = [0, 1, 0, 1, 0, 1];
         let rests = [[3.0, 0.1], [0.0, -6.1], [1.0, 0.0], [0.1, -2.0], [-4.0, -0.1], [-0.1, 8.1]];
         let rests = rests.map(Vec::from);
-        let plane = Plane::fit(&sides, &rests, &[[0, 1], [1, 2], [2, 3], [3, 4], [4, 5]], 2);
+        let plane = Plane::fit(&sides, &rests, 2);
         let places: Vec<f32> =
             sides.iter().zip(&rests).map(|(&side, rest)| plane.place(side, rest)).collect();
         for pair in places.chunks(2) {

@@ -114,23 +114,20 @@ fn run_task(task: Option<Task>) -> Result<()> {
             if stdin().is_terminal() {
                 print_line(uci::greeting()?)?;
             }
-            uci::run(stdin().lock(), stdout())?;
+            uci::run(stdin().lock(), stdout())
         }
         Some(Task::Bench { arguments }) => {
-            uci::run_command(&format!("bench {}", arguments.join(" ")), stdout())?;
+            uci::run_command(&format!("bench {}", arguments.join(" ")), stdout())
         }
         Some(Task::Genfens { mut arguments }) => {
             // `quit` would end a UCI session; the command line ends with the command anyway.
             arguments.pop_if(|last| last == "quit");
-            uci::run_command(&format!("genfens {}", arguments.join(" ")), stdout())?;
+            uci::run_command(&format!("genfens {}", arguments.join(" ")), stdout())
         }
-        Some(Task::Explain(command)) => unless_closed(command.run(anstream::stdout()))?,
-        Some(Task::Play(command)) => {
-            unless_closed(command.run(stdin().lock(), anstream::stdout()))?;
-        }
-        Some(Task::Report(command)) => command.run()?,
-        Some(Task::Serve(command)) => command.run(stdout())?,
-        Some(Task::Manual(manual)) => manual.run(Arguments::command())?,
+        Some(Task::Explain(command)) => unless_closed(command.run(anstream::stdout())),
+        Some(Task::Play(command)) => unless_closed(command.run(stdin().lock(), anstream::stdout())),
+        Some(Task::Report(command)) => command.run(),
+        Some(Task::Serve(command)) => command.run(stdout()),
+        Some(Task::Manual(manual)) => manual.run(Arguments::command()),
     }
-    Ok(())
 }

@@ -4,46 +4,26 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::num::NonZero;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use azimuth_cli::say;
 use azimuth_search::inference::{ModelClient, ModelSource, Worker};
 use azimuth_search::{
-    DefaultWeights, Planner, PlannerKind, PlannerSettings, Resources, Tablebases,
+    DefaultWeights, Planner, PlannerKind, PlannerSettings, Resources, Tablebases, TimeLimit,
 };
 
 use crate::map::{Map, MapWeights};
 use crate::uci::Level;
 use crate::{embedded_tables, embedded_weights};
 
-/// A planner with the worker that evaluates its positions.
-pub struct Session {
-    pub planner: Box<dyn Planner>,
-    /// The worker, which also gives access to the model.
-    pub worker: Worker,
-}
-
 pub fn notice(text: &str) {
     say(format_args!("azimuth: {text}"));
 }
 
-impl Session {
-    /// Loads the model and builds the planner, with the threads that [`Resources::on_this_machine`]
-    /// allows. Fails if the model cannot be loaded, or if memory for the planner's tables is
-    /// missing.
-    pub fn new(
-        kind: PlannerKind,
-        settings: &PlannerSettings,
-        source: &ModelSource,
-        resources: Resources,
-        tablebases: Tablebases,
-    ) -> Result<Self> {
-        let worker =
-            source.start(|| embedded_weights::read(settings.default_weights(kind)), notice)?;
-        let resources = resources.on_this_machine();
-        let planner = settings.build(kind, &worker, resources, Some(Arc::new(tablebases)))?;
-        Ok(Self { planner, worker })
-    }
+/// The limits of a search that takes `time`.
+pub fn exactly(time: Duration) -> TimeLimit {
+    TimeLimit { soft: time, hard: time }
 }
 
 /// Inference workers, each started on first use: one for each set of embedded weights, or a single
@@ -73,7 +53,7 @@ impl Workers {
 /// The models and tablebases that all searches share.
 pub struct Models {
     source: ModelSource,
-    tablebases: Arc<Tablebases>,
+    pub tablebases: Arc<Tablebases>,
     workers: Mutex<Workers>,
     /// Drawn when a task needs it first.
     map: OnceLock<Map>,
@@ -97,8 +77,17 @@ impl Models {
         connect(workers.get(&self.source, weights, notice)?)
     }
 
-    pub fn tablebases(&self) -> &Tablebases {
-        &self.tablebases
+    /// Builds a planner. Fails if its weights cannot be read, or if memory for its tables is
+    /// missing.
+    pub fn planner(
+        &self,
+        kind: PlannerKind,
+        settings: &PlannerSettings,
+        resources: Resources,
+    ) -> Result<Box<dyn Planner>> {
+        let tablebases = Some(self.tablebases.clone());
+        let build = |worker: &Worker| settings.build(kind, worker, resources, tablebases);
+        self.with_worker(settings.default_weights(kind), build)
     }
 
     /// Access to the model of these weights. Fails if the weights cannot be read.
@@ -127,8 +116,8 @@ pub const ONLY_PAGE: u64 = 0;
 /// Room for one search. It keeps the planner of its last task, so that the next search of the same
 /// page finds its tables filled.
 pub struct Seat {
-    models: Arc<Models>,
-    allowance: Allowance,
+    pub models: Arc<Models>,
+    pub allowance: Allowance,
     /// With the role and the resources that it was built for.
     planner: Option<((Role, Resources), Box<dyn Planner>)>,
     /// The page whose searches filled the planner's tables.
@@ -181,18 +170,8 @@ impl Role {
 }
 
 impl Seat {
-    /// A seat without a planner.
     pub fn new(models: Arc<Models>, allowance: Allowance) -> Self {
         Self { models, allowance, planner: None, page: None }
-    }
-
-    pub fn models(&self) -> &Models {
-        &self.models
-    }
-
-    /// The resources of its searches.
-    pub fn allowance(&self) -> &Allowance {
-        &self.allowance
     }
 
     /// The planner of a role with the usual resources; see [`Self::planner_with`].
@@ -210,9 +189,14 @@ impl Seat {
     ) -> Result<&mut dyn Planner> {
         let wanted = (role, resources);
         let known = self.planner.take().filter(|(known, _)| *known == wanted);
-        let mut planner = match known {
-            Some((_, planner)) => planner,
-            None => self.build(role, resources)?,
+        let usual = PlannerSettings::default();
+        let mut planner = match (known, role) {
+            (Some((_, planner)), _) => planner,
+            (None, Role::Full(kind)) => self.models.planner(kind, &usual, resources)?,
+            (None, Role::Limited(kind)) => {
+                let limited = Resources { threads: Level::THREADS, ..resources };
+                self.models.planner(kind, &Level::settings_of(kind, usual), limited)?
+            }
         };
         if self.page.replace(page) != Some(page) {
             planner.new_game();
@@ -223,19 +207,6 @@ impl Seat {
     /// Drops the planner: after a panic its state is unknown.
     pub fn forget(&mut self) {
         self.planner = None;
-    }
-
-    fn build(&self, role: Role, resources: Resources) -> Result<Box<dyn Planner>> {
-        let usual = PlannerSettings::default();
-        let limited = Resources { threads: Level::THREADS, ..resources };
-        let (kind, settings, resources) = match role {
-            Role::Full(kind) => (kind, usual, resources),
-            Role::Limited(kind) => (kind, Level::settings_of(kind, usual), limited),
-        };
-        let weights = settings.default_weights(kind);
-        let tablebases = Some(self.models.tablebases.clone());
-        let build = |worker: &Worker| settings.build(kind, worker, resources, tablebases);
-        self.models.with_worker(weights, build)
     }
 }
 

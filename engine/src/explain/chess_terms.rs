@@ -63,10 +63,8 @@ pub fn new_passed_pawn(board: &Board, line: &[Move], side: Color) -> Option<(Squ
     let boards = boards_along(board, line);
     let end = *settled_plies(&boards).last()?;
     let came_from = |pawn: Square| {
-        line[..end]
-            .iter()
-            .rev()
-            .fold(pawn, |square, mv| if mv.to == square { mv.from } else { square })
+        let moves = line[..end].iter().rev();
+        moves.fold(pawn, |square, mv| if mv.to == square { mv.from } else { square })
     };
     let pawns = boards[end].colored_pieces(side, Piece::Pawn).into_iter();
     let new = pawns.filter(|&pawn| {
@@ -241,20 +239,16 @@ fn changes(side: Color, before: &Board, after: &Board) -> Changes {
 /// Names the material of an exchange and a promotion, with verbs for both.
 fn exchanged([trades, promotes]: [&str; 2], winner: &Changes, loser: &Changes) -> String {
     let (got, given) = without_equals(&loser.lost, &winner.lost);
-    let trade = traded(trades, &got, &given);
+    let trade = match (got.as_slice(), given.as_slice()) {
+        ([Piece::Rook], [Piece::Knight | Piece::Bishop]) => format!("{trades} the exchange"),
+        (_, []) => format!("{trades} {}", listed("a", &got)),
+        _ => format!("{trades} {} for {}", listed("a", &got), listed("a", &given)),
+    };
     match (winner.promoted > 0, got.is_empty()) {
         (false, _) => trade,
         (true, false) => format!("{promotes} and {trade}"),
         (true, true) if given.iter().all(|&piece| piece == Piece::Pawn) => promotes.to_owned(),
         (true, true) => format!("{promotes} for {}", listed("a", &given)),
-    }
-}
-
-fn traded(verb: &str, got: &[Piece], given: &[Piece]) -> String {
-    match (got, given) {
-        ([Piece::Rook], [Piece::Knight | Piece::Bishop]) => format!("{verb} the exchange"),
-        (_, []) => format!("{verb} {}", listed("a", got)),
-        _ => format!("{verb} {} for {}", listed("a", got), listed("a", given)),
     }
 }
 
@@ -397,8 +391,7 @@ pub mod tests {
         ] {
             let (board, line) = board_and_line(fen, line)?;
             let found = outcome(&board, &line, line.len());
-            let found =
-                found.as_ref().map(|found| (found.phrase.as_str(), found.gain, found.plies));
+            let found = found.as_ref().map(|it| (it.phrase.as_str(), it.gain, it.plies));
             assert_eq!(found, expected, "{fen}");
         }
         Ok(())
@@ -414,8 +407,7 @@ pub mod tests {
             (0, None),
         ] {
             let found = outcome(&board, &line, most_plies);
-            let found =
-                found.as_ref().map(|found| (found.phrase.as_str(), found.plies, found.ahead));
+            let found = found.as_ref().map(|it| (it.phrase.as_str(), it.plies, it.ahead));
             assert_eq!(found, expected, "{most_plies}");
         }
         Ok(())

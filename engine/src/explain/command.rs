@@ -15,15 +15,13 @@ use azimuth_network::replace_file::check_output;
 use azimuth_search::inference::{Backend, ModelSource};
 use azimuth_search::{
     BeamSettings, BeamVerify, Limits, PlannerKind, PlannerSettings, Resources, StopSwitch,
-    TimeLimit,
 };
 use clap::Args;
 use cozy_chess::Color;
 
 use super::study::{Study, Task};
 use super::{html, json, text};
-use crate::embedded_tables;
-use crate::session::{Session, notice};
+use crate::session::{Models, exactly, notice};
 
 /// Search time if no limit is given.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
@@ -83,18 +81,18 @@ impl ExplainCommand {
     /// Searches, and writes the explanation to `output`. Fails with a one-line error if the
     /// position, a move or a file is invalid.
     pub fn run(&self, mut output: impl Write) -> Result<()> {
-        let (root, chess960) = self.subject.position()?;
+        let root = self.subject.position()?;
         ensure!(
             root.has_legal_move(),
             "'{}': there is no legal move to explain, {}",
-            root.fen(chess960),
+            root.fen(castles_as_in_chess960(root.board())),
             if root.board().checkers().is_empty() { "stalemate" } else { "checkmate" }
         );
         let compared = self.moves.iter().map(|text| parse_move(&root, text.trim()));
         let compared = compared.collect::<Result<Vec<_>>>().context("--moves")?;
         let limits = self.limits();
         if let Some(path) = &self.html {
-            check_output(path, self.subject.file().as_slice())?;
+            check_output(path, self.subject.pgn.as_deref().as_slice())?;
         }
         let beam = BeamSettings { verify: self.verify, ..BeamSettings::default() };
         let settings = PlannerSettings { beam, ..PlannerSettings::default() };
@@ -102,38 +100,29 @@ impl ExplainCommand {
             true => PlannerKind::Beam,
             false => PlannerKind::Selective,
         });
-        let tablebases =
-            embedded_tables::open(self.syzygy.as_deref(), notice).context("--syzygy")?;
+        let weights = self.weights.clone();
+        let source = ModelSource { weights, backend: self.device, ..ModelSource::default() };
+        let models = Models::open(source, self.syzygy.as_deref())?;
         let resources = Resources { hash_mb: self.hash as usize, threads: 1 };
-        let source = ModelSource {
-            weights: self.weights.clone(),
-            backend: self.device,
-            ..ModelSource::default()
-        };
-        let Session { mut planner, worker } =
-            Session::new(kind, &settings, &source, resources, tablebases)?;
+        let mut planner = models.planner(kind, &settings, resources)?;
+        let mut model = models.model(settings.default_weights(kind))?;
         let stop = StopSwitch::default();
         let task = Task { root, limits, compared, plies: self.tree, stop };
-        let study = Study::make(task, &mut *planner, &mut worker.model()?)?;
+        let study = Study::make(task, &mut *planner, &mut model)?;
         if let Some(early_end) = &study.early_end {
             notice(early_end);
         }
         match &self.html {
-            Some(path) => html::write(&study, kind, chess960, path),
-            None if self.json => json::write(&study, kind, chess960, &mut output),
-            None => text::write(&study, kind, chess960, &mut output),
+            Some(path) => html::write(&study, kind, path),
+            None if self.json => json::write(&study, kind, &mut output),
+            None => text::write(&study, kind, &mut output),
         }
     }
 
     fn limits(&self) -> Limits {
-        let unlimited = self.depth.is_none() && self.nodes.is_none() && self.time.is_none();
-        let time = self.time.or_else(|| unlimited.then_some(DEFAULT_TIME));
-        Limits {
-            depth: self.depth,
-            nodes: self.nodes,
-            time: time.map(|time| TimeLimit { soft: time, hard: time }),
-            ..Limits::default()
-        }
+        let unlimited = self.depth.is_none() && self.nodes.is_none();
+        let time = self.time.or(unlimited.then_some(DEFAULT_TIME)).map(exactly);
+        Limits { depth: self.depth, nodes: self.nodes, time, ..Limits::default() }
     }
 }
 
@@ -158,24 +147,16 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// The PGN file, if any.
-    pub fn file(&self) -> Option<&Path> {
-        self.pgn.as_deref()
-    }
-
-    /// The position with the history of its game, and whether moves are written in Chess960
-    /// notation.
-    pub fn position(&self) -> Result<(Position, bool)> {
-        let position = match (&self.pgn, &self.fen) {
+    /// The position with the history of its game.
+    pub fn position(&self) -> Result<Position> {
+        match (&self.pgn, &self.fen) {
             (Some(path), _) => {
                 let name = || format!("game {} of '{}'", self.game, path.display());
-                self.position_of_game(path).with_context(name)?
+                self.position_of_game(path).with_context(name)
             }
-            (None, Some(fen)) if fen != "startpos" => Position::from_fen(fen)?,
-            _ => Position::default(),
-        };
-        let chess960 = castles_as_in_chess960(position.board());
-        Ok((position, chess960))
+            (None, Some(fen)) if fen != "startpos" => Position::from_fen(fen),
+            _ => Ok(Position::default()),
+        }
     }
 
     /// The selected position; games are numbered across all files.

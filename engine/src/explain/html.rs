@@ -7,8 +7,8 @@ use anyhow::Result;
 use askama::Template;
 use azimuth_chess::position::{board_after, fen_of};
 use azimuth_chess::san::san_of_move;
+use azimuth_cli::page::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
 use azimuth_network::replace_file::replace_file;
-use azimuth_pages::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
 use azimuth_search::names::name_of;
 use azimuth_search::{Bound, ExplainedMove, PlannerKind, Value, WdlModel};
 use cozy_chess::{Board, Color};
@@ -80,7 +80,7 @@ pub struct Branch {
     pub note: String,
 }
 
-pub fn write(study: &Study, planner: PlannerKind, chess960: bool, path: &Path) -> Result<()> {
+pub fn write(study: &Study, planner: PlannerKind, path: &Path) -> Result<()> {
     let (root, report) = (&study.root, &study.report);
     let board = root.board();
     let script = format!("{BOARD_SCRIPT}\n{}", include_str!("../../pages/explain.js"));
@@ -92,7 +92,7 @@ pub fn write(study: &Study, planner: PlannerKind, chess960: bool, path: &Path) -
         script,
         board_credit: BOARD_CREDIT,
         title: format!("Why {}", san_of_move(board, chosen.explained.mv)),
-        fen: root.fen(chess960),
+        fen: root.fen(study.chess960()),
         summary: format!(
             "{} to move, by Azimuth’s {} planner: depth {}, {} nodes. Latent score at first sight {}, expected score after the search {}: {}.",
             side_name(board.side_to_move()),
@@ -121,7 +121,7 @@ pub fn write(study: &Study, planner: PlannerKind, chess960: bool, path: &Path) -
 
 fn row(study: &Study, studied: &StudiedMove) -> Row {
     let found = studied.found();
-    let quiet = study.quiet.behind(study.root.board(), &studied.explained);
+    let quiet = study.quiet(study.root.board(), &studied.explained);
     let cosine = quiet.and_then(|quiet| quiet.cosine);
     let verified = studied.explained.verified.as_ref();
     Row {
@@ -147,7 +147,7 @@ pub fn quiet(study: &Study) -> Vec<Quiet> {
     let ranked = study.moves.iter().filter(|studied| studied.rank_after.is_some());
     let quiet = |StudiedMove { explained, .. }: &StudiedMove| {
         let line = [&[explained.mv][..], &explained.verified.as_ref()?.line].concat();
-        let end = study.quiet.behind(board, explained)?;
+        let end = study.quiet(board, explained)?;
         Some(Quiet { line: numbered(board, &line), fen: fen_of(&end.board) })
     };
     ranked.filter_map(quiet).collect()

@@ -109,21 +109,16 @@ struct Found {
 }
 
 /// Writes the study as one JSON object.
-pub fn write(
-    study: &Study,
-    planner: PlannerKind,
-    chess960: bool,
-    output: &mut impl Write,
-) -> Result<()> {
-    let document = document(study, planner, chess960);
+pub fn write(study: &Study, planner: PlannerKind, output: &mut impl Write) -> Result<()> {
+    let document = document(study, planner);
     serde_json::to_writer_pretty(&mut *output, &document).map_err(io::Error::from)?;
-    writeln!(output)?;
-    Ok(())
+    Ok(writeln!(output)?)
 }
 
 /// The study as an object to serialise.
-pub fn document(study: &Study, planner: PlannerKind, chess960: bool) -> Document {
+pub fn document(study: &Study, planner: PlannerKind) -> Document {
     let (root, report) = (&study.root, &study.report);
+    let chess960 = study.chess960();
     let wdl = study.wdl.permille(report.value, root.board());
     Document {
         format_version: FORMAT_VERSION,
@@ -144,25 +139,26 @@ pub fn document(study: &Study, planner: PlannerKind, chess960: bool) -> Document
             pv_san: san_of_line(root.board(), &report.pv),
         },
         reason: reason(study),
-        moves: study.moves.iter().map(|studied| root_move(study, chess960, studied)).collect(),
+        moves: study.moves.iter().map(|studied| root_move(study, studied)).collect(),
     }
 }
 
-fn root_move(study: &Study, chess960: bool, studied: &StudiedMove) -> RootMove {
+fn root_move(study: &Study, studied: &StudiedMove) -> RootMove {
     let board = study.root.board();
     RootMove {
         cosine: studied.cosine,
         rank_before: studied.rank_before,
         rank_after: studied.rank_after,
         own_search: studied.own_search.map(|searched| found(study, board, searched)),
-        node: node(study, board, chess960, &studied.explained),
+        node: node(study, board, &studied.explained),
     }
 }
 
-fn node(study: &Study, board: &Board, chess960: bool, explained: &ExplainedMove) -> NodeJson {
+fn node(study: &Study, board: &Board, explained: &ExplainedMove) -> NodeJson {
+    let chess960 = study.chess960();
     let ExplainedMove { mv, static_value, verified, searched, replies } = explained;
     let after = board_after(board, *mv);
-    let verified = verified.as_ref().zip(study.quiet.behind(board, explained));
+    let verified = verified.as_ref().zip(study.quiet(board, explained));
     NodeJson {
         uci: uci_move(board, *mv, chess960),
         san: san_of_move(board, *mv),
@@ -176,7 +172,7 @@ fn node(study: &Study, board: &Board, chess960: bool, explained: &ExplainedMove)
             cosine: end.cosine,
         }),
         searched: searched.map(|searched| found(study, board, searched)),
-        replies: replies.iter().map(|reply| node(study, &after, chess960, reply)).collect(),
+        replies: replies.iter().map(|reply| node(study, &after, reply)).collect(),
     }
 }
 

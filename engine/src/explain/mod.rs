@@ -10,7 +10,7 @@ mod study;
 mod tactics;
 mod text;
 
-pub use chess_terms::{numbered, side_name};
+pub use chess_terms::{boards_along, numbered, side_name};
 pub use command::{ExplainCommand, Subject};
 pub use json::{Document, ScoreJson, document, line, score};
 pub use reason::reason;

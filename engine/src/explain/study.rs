@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use anyhow::{Context, Result};
-use azimuth_chess::position::{Position, board_after, legal_moves};
+use azimuth_chess::position::{Position, board_after, castles_as_in_chess960, legal_moves};
 use azimuth_search::inference::ModelClient;
 use azimuth_search::{
     Bound, Control, ExplainedMove, Explanation, Limits, Planner, Report, SearchedMove, StopSwitch,
@@ -20,9 +20,7 @@ use super::sentences::{INACCURACY, expected_score};
 pub struct Task {
     /// The position. It must have a legal move.
     pub root: Position,
-    /// Limits of the search.
     pub limits: Limits,
-    /// Moves to compare.
     pub compared: Vec<Move>,
     /// Number of plies of the tree to record.
     pub plies: u32,
@@ -32,17 +30,14 @@ pub struct Task {
 
 /// The analysis of a position.
 pub struct Study {
-    /// The position.
     pub root: Position,
-    /// Whether the tablebases contain it.
+    /// Whether the tablebases contain the position.
     pub in_tables: bool,
     /// The model of the search's values.
     pub wdl: WdlModel,
-    /// Its static evaluation.
     pub static_value: Value,
-    /// Its cosine with the axis, for the side to move.
+    /// The position's cosine with the axis, for the side to move.
     pub cosine: f32,
-    /// The result of the search.
     pub report: Report,
     /// Why the search ended before the requested depth, if it did.
     pub early_end: Option<String>,
@@ -52,8 +47,9 @@ pub struct Study {
     pub compared: Vec<Move>,
     /// The opponent's best line if the side to move passes; `None` in check.
     pub threat: Option<Threat>,
-    /// The positions that verified moves and replies lead to.
-    pub quiet: QuietPositions,
+    /// The positions that verified moves and replies lead to, with their cosines for the side to
+    /// move.
+    quiet: HashMap<Board, f32>,
 }
 
 /// The best line of the opponent, to move in `position`, and its value for the opponent.
@@ -121,9 +117,9 @@ impl Study {
         let mut study = Self { early_end, compared, ..study };
         let (root, report) = (&study.root, &study.report);
         let chosen = report.pv.first().copied().context("the search chose no move")?;
-        let mut alone = Alone { planner, root, report, stop: &stop };
-        search_compared(&mut alone, chosen, &study.compared, &mut study.moves)?;
-        search_chosen_again(&mut alone, chosen, &mut study.moves)?;
+        let mut alone = Alone { planner, root, report, chosen, stop: &stop };
+        alone.search_compared(&study.compared, &mut study.moves)?;
+        alone.search_chosen_again(&mut study.moves)?;
         rank(chosen, &mut study.moves);
         study.threat = alone.threat()?;
         // The chosen move and the runner-up come first.
@@ -140,11 +136,10 @@ impl Study {
     pub fn of_last_search(
         root: Position,
         report: Report,
-        plies: u32,
         planner: &mut dyn Planner,
         model: &mut ModelClient,
     ) -> Result<Self> {
-        let mut study = Self::before_ranking(root, report, plies, planner, model)?;
+        let mut study = Self::before_ranking(root, report, 1, planner, model)?;
         let chosen = study.report.pv.first().copied().context("the search chose no move")?;
         rank(chosen, &mut study.moves);
         Ok(study)
@@ -159,7 +154,10 @@ impl Study {
         model: &mut ModelClient,
     ) -> Result<Self> {
         let explanation = planner.explain(plies)?.context("the search left nothing to explain")?;
-        let quiet = QuietPositions::of(root.board(), &explanation.moves, model)?;
+        let mut ends = Vec::new();
+        collect_ends(root.board(), &explanation.moves, &mut ends);
+        let cosines = model.cosines(&ends)?;
+        let quiet = ends.into_iter().zip(cosines).collect();
         let mut moves = first_sight(explanation, model)?;
         let chosen = report.pv.first().copied();
         if let Some(studied) = moves.iter_mut().find(|known| Some(known.explained.mv) == chosen) {
@@ -175,21 +173,24 @@ impl Study {
         let static_value = planner.evaluate(&root)?;
         let tablebases = planner.tablebases();
         let in_tables = tablebases.is_some_and(|it| it.distance_to_zeroing(root.board()).is_some());
-        let wdl = planner.wdl_model();
-        let (early_end, compared, threat) = (None, Vec::new(), None);
         Ok(Self {
             root,
             in_tables,
-            wdl,
+            wdl: planner.wdl_model(),
             static_value,
             cosine,
             report,
-            early_end,
+            early_end: None,
             moves,
-            compared,
-            threat,
+            compared: Vec::new(),
+            threat: None,
             quiet,
         })
+    }
+
+    /// Whether moves are written in Chess960 notation.
+    pub fn chess960(&self) -> bool {
+        castles_as_in_chess960(self.root.board())
     }
 
     /// The chosen move.
@@ -226,6 +227,17 @@ impl Study {
         (lost >= INACCURACY).then_some((runner_up, value))
     }
 
+    /// The quiet position of a verified move of `board`.
+    pub fn quiet(&self, board: &Board, explained: &ExplainedMove) -> Option<QuietPosition> {
+        let value = explained.verified.as_ref()?.value;
+        let end = end_of(board, explained)?;
+        let is_exact = value.is_decisive() || value == Value::DRAW;
+        let cosine = self.quiet.get(&end).filter(|_| !is_exact);
+        let same_side = end.side_to_move() == board.side_to_move();
+        let cosine = cosine.map(|&cosine| if same_side { cosine } else { -cosine });
+        Some(QuietPosition { board: end, cosine })
+    }
+
     /// Expected score, in [0, 1], of a value for the side to move.
     pub fn expected_score(&self, value: Value) -> f32 {
         expected_score(self.wdl.permille(value, self.root.board()))
@@ -255,6 +267,9 @@ fn first_sight(explanation: Explanation, model: &mut ModelClient) -> Result<Vec<
 /// Node limit of a separate search, as a multiple of the nodes of the main search.
 const OWN_SEARCH_NODES: u64 = 4;
 
+/// Number of moves, best static evaluation first, that are always compared with the chosen move.
+const FIRST_SIGHT_MOVES: usize = 3;
+
 /// Maximum number and depth, in plies, of the searches that lead a line to a quiet position.
 const SETTLING_SEARCHES: u32 = 3;
 const SETTLING_DEPTH: u32 = 6;
@@ -263,27 +278,66 @@ const SETTLING_DEPTH: u32 = 6;
 struct Alone<'a> {
     planner: &'a mut dyn Planner,
     root: &'a Position,
-    /// The result of the main search.
+    /// The result of the main search, and the move that it chose.
     report: &'a Report,
+    chosen: Move,
     stop: &'a StopSwitch,
 }
 
 impl Alone<'_> {
-    /// Searches `search_moves`, or all moves if there is none, to `depth` plies, with at most
+    /// Searches `moves`, or all moves if there is none, to `depth` plies, with at most
     /// [`OWN_SEARCH_NODES`] times the nodes of the main search.
-    fn search(
-        &mut self,
-        position: &Position,
-        search_moves: Vec<Move>,
-        depth: u32,
-    ) -> Result<Report> {
+    fn search(&mut self, position: &Position, moves: Vec<Move>, depth: u32) -> Result<Report> {
         // The limit is nodes, not time: with a clock, a search of a single move returns at once.
         let nodes = Some(self.report.nodes.saturating_mul(OWN_SEARCH_NODES));
         let depth = Some(depth.max(1));
-        let limits = Limits { depth, nodes, search_moves, ..Limits::default() };
+        let limits = Limits { depth, nodes, search_moves: moves, ..Limits::default() };
         let control = &mut Control::without_signals(limits).stopped_by(self.stop);
         let report = self.planner.search(position, control, &mut |_| ())?;
         Ok(continued(position, report, self.planner))
+    }
+
+    /// Searches moves without an exact value to the depth of the main search: the runner-up, the
+    /// [`FIRST_SIGHT_MOVES`] and the moves that the user asked for. Moves that only an earlier
+    /// iteration values above the chosen move are searched to this depth, too.
+    fn search_compared(&mut self, compared: &[Move], moves: &mut [StudiedMove]) -> Result<()> {
+        let Report { depth, value: best, .. } = *self.report;
+        let mut others = legal_moves(self.root.board());
+        others.retain(|&mv| mv != self.chosen);
+        let runner_up =
+            if others.is_empty() { None } else { Some(self.search(self.root, others, depth)?) };
+        for studied in moves {
+            let mv = studied.explained.mv;
+            let wanted = studied.rank_before <= FIRST_SIGHT_MOVES || compared.contains(&mv);
+            let needed = match studied.value() {
+                None => wanted,
+                // The value of an earlier iteration, which does not show that the move is better.
+                Some(value) => value > best && studied.found().is_some_and(|it| it.depth < depth),
+            };
+            if let Some(report) = runner_up.as_ref().filter(|it| it.pv.first() == Some(&mv)) {
+                studied.take_in(report.clone());
+            } else if mv != self.chosen && needed {
+                studied.take_in(self.search(self.root, vec![mv], depth)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Searches the chosen move separately if another move's separate search scores higher. The
+    /// depth is at least that of the other search, so that the two values are comparable.
+    fn search_chosen_again(&mut self, moves: &mut [StudiedMove]) -> Result<()> {
+        let (chosen, report) = (self.chosen, self.report);
+        let others = moves.iter().filter(|studied| studied.explained.mv != chosen);
+        let better = others.filter(|it| it.value().is_some_and(|value| value > report.value));
+        let depths = better.filter_map(|studied| Some(studied.found()?.depth));
+        let Some(deepest) = depths.max() else { return Ok(()) };
+        let own = self.search(self.root, vec![chosen], deepest.max(report.depth))?;
+        if let Some(studied) = moves.iter_mut().find(|studied| studied.explained.mv == chosen)
+            && own.depth >= report.depth
+        {
+            studied.take_in(own);
+        }
+        Ok(())
     }
 
     /// The opponent's best line if the side to move passes, at most half as deep as the main search.
@@ -365,65 +419,6 @@ fn continued(root: &Position, mut report: Report, planner: &dyn Planner) -> Repo
     report
 }
 
-/// Number of moves, best static evaluation first, that are always compared with the chosen move.
-const FIRST_SIGHT_MOVES: usize = 3;
-
-/// Searches moves without an exact value to the depth of the main search: the runner-up, the
-/// [`FIRST_SIGHT_MOVES`] and the moves that the user asked for. Moves that only an earlier
-/// iteration values above the chosen move are searched to this depth, too.
-fn search_compared(
-    alone: &mut Alone<'_>,
-    chosen: Move,
-    compared: &[Move],
-    moves: &mut [StudiedMove],
-) -> Result<()> {
-    let Report { depth, value: best, .. } = *alone.report;
-    let mut others = legal_moves(alone.root.board());
-    others.retain(|&mv| mv != chosen);
-    let runner_up =
-        if others.is_empty() { None } else { Some(alone.search(alone.root, others, depth)?) };
-    for studied in moves {
-        let mv = studied.explained.mv;
-        let of_runner_up = runner_up.as_ref().filter(|report| report.pv.first() == Some(&mv));
-        let wanted = studied.rank_before <= FIRST_SIGHT_MOVES || compared.contains(&mv);
-        let needed = match studied.value() {
-            None => wanted,
-            // The value of an earlier iteration, which does not show that the move is better.
-            Some(value) => value > best && studied.found().is_some_and(|it| it.depth < depth),
-        };
-        let own = match of_runner_up {
-            Some(report) => Some(report.clone()),
-            None if mv != chosen && needed => Some(alone.search(alone.root, vec![mv], depth)?),
-            None => None,
-        };
-        if let Some(own) = own {
-            studied.take_in(own);
-        }
-    }
-    Ok(())
-}
-
-/// Searches the chosen move separately if another move's separate search scores higher. The depth
-/// is at least that of the other search, so that the two values are comparable.
-fn search_chosen_again(
-    alone: &mut Alone<'_>,
-    chosen: Move,
-    moves: &mut [StudiedMove],
-) -> Result<()> {
-    let report = alone.report;
-    let others = moves.iter().filter(|studied| studied.explained.mv != chosen);
-    let better = others.filter(|studied| studied.value().is_some_and(|value| value > report.value));
-    let depths = better.filter_map(|studied| Some(studied.found()?.depth));
-    let Some(deepest) = depths.max() else { return Ok(()) };
-    let own = alone.search(alone.root, vec![chosen], deepest.max(report.depth))?;
-    if let Some(studied) = moves.iter_mut().find(|studied| studied.explained.mv == chosen)
-        && own.depth >= report.depth
-    {
-        studied.take_in(own);
-    }
-    Ok(())
-}
-
 /// Sorts the chosen move first, then the moves with exact values, then the others, each group by
 /// value.
 fn rank(chosen: Move, moves: &mut [StudiedMove]) {
@@ -449,12 +444,6 @@ fn rank(chosen: Move, moves: &mut [StudiedMove]) {
     }
 }
 
-/// The quiet positions of a tree of verified moves.
-pub struct QuietPositions {
-    /// Cosines for the side to move of each position.
-    cosines: HashMap<Board, f32>,
-}
-
 /// The position at the end of a verified line.
 pub struct QuietPosition {
     pub board: Board,
@@ -463,31 +452,11 @@ pub struct QuietPosition {
     pub cosine: Option<f32>,
 }
 
-impl QuietPositions {
-    /// Collects the quiet positions of `moves` and of all their replies. Fails if the model does.
-    pub fn of(board: &Board, moves: &[ExplainedMove], model: &mut ModelClient) -> Result<Self> {
-        let mut boards = Vec::new();
-        collect_quiet(board, moves, &mut boards);
-        let cosines = model.cosines(&boards)?;
-        Ok(Self { cosines: boards.into_iter().zip(cosines).collect() })
-    }
-
-    /// The quiet position of a verified move of `board`.
-    pub fn behind(&self, board: &Board, explained: &ExplainedMove) -> Option<QuietPosition> {
-        let value = explained.verified.as_ref()?.value;
-        let end = end_of(board, explained)?;
-        let is_exact = value.is_decisive() || value == Value::DRAW;
-        let cosine = self.cosines.get(&end).filter(|_| !is_exact);
-        let same_side = end.side_to_move() == board.side_to_move();
-        let cosine = cosine.map(|&cosine| if same_side { cosine } else { -cosine });
-        Some(QuietPosition { board: end, cosine })
-    }
-}
-
-fn collect_quiet(board: &Board, moves: &[ExplainedMove], boards: &mut Vec<Board>) {
+/// Collects the positions at the ends of the lines that verified `moves` and all their replies.
+fn collect_ends(board: &Board, moves: &[ExplainedMove], ends: &mut Vec<Board>) {
     for explained in moves {
-        boards.extend(end_of(board, explained));
-        collect_quiet(&board_after(board, explained.mv), &explained.replies, boards);
+        ends.extend(end_of(board, explained));
+        collect_ends(&board_after(board, explained.mv), &explained.replies, ends);
     }
 }
 

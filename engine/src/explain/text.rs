@@ -23,14 +23,9 @@ const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
 
 /// Writes the board, the table of moves, the tree, the best line and the reason.
-pub fn write(
-    study: &Study,
-    planner: PlannerKind,
-    chess960: bool,
-    output: &mut impl Write,
-) -> Result<()> {
+pub fn write(study: &Study, planner: PlannerKind, output: &mut impl Write) -> Result<()> {
     let (root, report) = (&study.root, &study.report);
-    writeln!(output, "{}\n", board_diagram(root, chess960))?;
+    writeln!(output, "{}\n", board_diagram(root, study.chess960()))?;
     writeln!(
         output,
         "{} to move, by the {} planner: depth {}, {} nodes, {:.1} s. At first sight: latent score {}, cosine {:+.4}. \
@@ -49,8 +44,7 @@ pub fn write(
     write_quiet_positions(study, output)?;
     write_tree(study, output)?;
     writeln!(output, "\nBest line: {}", numbered(root.board(), &report.pv))?;
-    writeln!(output, "{BOLD}{}{BOLD:#}", reason(study))?;
-    Ok(())
+    Ok(writeln!(output, "{BOLD}{}{BOLD:#}", reason(study))?)
 }
 
 fn write_moves(study: &Study, output: &mut impl Write) -> Result<()> {
@@ -85,7 +79,7 @@ fn write_moves(study: &Study, output: &mut impl Write) -> Result<()> {
 /// The cosine of a move's quiet position, and the verified latent score.
 fn verification(study: &Study, studied: &StudiedMove) -> String {
     let Some(verified) = &studied.explained.verified else { return String::new() };
-    let quiet = study.quiet.behind(study.root.board(), &studied.explained);
+    let quiet = study.quiet(study.root.board(), &studied.explained);
     let cosine = quiet.and_then(|quiet| quiet.cosine);
     let cosine = cosine.map_or("-".to_owned(), |cosine| format!("{cosine:+.4}"));
     format!("{cosine:>7}  {:>9}    ", latent(verified.value))

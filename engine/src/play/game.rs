@@ -114,10 +114,8 @@ impl End {
             Self::Agreement => "Draw by agreement".to_owned(),
             Self::Time(side) => format!("{} loses on time", side_name(side)),
             Self::TimeAgainstKing(side) => {
-                format!(
-                    "Draw: the time of {} is over, and the other side cannot mate",
-                    side_name(side)
-                )
+                let side = side_name(side);
+                format!("Draw: the time of {side} is over, and the other side cannot mate")
             }
         }
     }

@@ -64,7 +64,7 @@ impl PlayCommand {
     /// Plays until `quit` or the end of `input`. Fails with one line if the position or a file is
     /// invalid.
     pub fn run(&self, input: impl BufRead, output: impl Write) -> Result<()> {
-        let (start, _) = self.start.position()?;
+        let start = self.start.position()?;
         let human = if self.black { Color::Black } else { Color::White };
         let (time, clock) = match self.time {
             Timing::PerMove(time) => (time, None),
@@ -261,8 +261,7 @@ impl<W: Write> Session<W> {
         // The advisor searches selectively.
         let wdl = WdlModel::of(PlannerKind::Selective);
         let worth = worth(&wdl, report.value, position.board());
-        writeln!(self.output, "{san} {worth}: {line}")?;
-        Ok(())
+        Ok(writeln!(self.output, "{san} {worth}: {line}")?)
     }
 
     /// Explains the last move of each side.
@@ -292,15 +291,13 @@ impl<W: Write> Session<W> {
         let game = pgn(&self.game, players, &date, self.clock.as_ref())?;
         replace_file(path, &game).with_context(name)?;
         self.saved = Some(path.to_owned());
-        writeln!(self.output, "Written to '{}'", path.display())?;
-        Ok(())
+        Ok(writeln!(self.output, "Written to '{}'", path.display())?)
     }
 
     fn show_board(&mut self) -> Result<()> {
         let last = self.game.moves().last().copied();
         let board = drawn(self.game.position().board(), last, self.bottom);
-        writeln!(self.output, "{board}")?;
-        Ok(())
+        Ok(writeln!(self.output, "{board}")?)
     }
 
     fn tell_end(&mut self) -> Result<()> {

@@ -9,7 +9,7 @@ use azimuth_search::{Control, DefaultWeights, Limits, Report, StopSwitch, TimeLi
 use cozy_chess::{Color, Move};
 
 use crate::explain::{Study, Task, numbered, reason};
-use crate::session::{ONLY_PAGE, Role, Seat};
+use crate::session::{ONLY_PAGE, Role, Seat, exactly};
 use crate::uci::{Go, Level, budget};
 
 /// The engine that plays against the human.
@@ -94,7 +94,7 @@ impl Advisor {
         let (root, limits) = (position.clone(), limits(self.time));
         let (compared, stop) = (vec![played], StopSwitch::default());
         let task = Task { root, limits, compared, plies: 1, stop };
-        let mut model = self.seat.models().model(DefaultWeights::Selective)?;
+        let mut model = self.seat.models.model(DefaultWeights::Selective)?;
         let study = Study::make(task, self.seat.planner(Role::ANALYST, ONLY_PAGE)?, &mut model)?;
         let line = numbered(study.root.board(), &study.report.pv);
         Ok(format!("{}\nBest line: {line}", reason(&study)))
@@ -104,10 +104,6 @@ impl Advisor {
 /// The limits of a search that takes at most `time`.
 fn limits(time: Duration) -> Limits {
     Limits { time: Some(exactly(time)), ..Limits::default() }
-}
-
-fn exactly(time: Duration) -> TimeLimit {
-    TimeLimit { soft: time, hard: time }
 }
 
 /// How the time is limited.

@@ -1,20 +1,21 @@
 //! Analysis of a game, position by position, and its form on the page.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use anyhow::Result;
 use azimuth_chess::position::{Position, castles_as_in_chess960, legal_moves, uci_move};
 use azimuth_search::inference::ModelClient;
-use azimuth_search::{Control, Limits, Planner, StopSwitch, TimeLimit, Value, terminal_value};
+use azimuth_search::{Control, Limits, Planner, StopSwitch, Value, terminal_value};
 use cozy_chess::{Board, Move};
 use serde::Serialize;
 
 use super::game::Game;
 use crate::explain::{INACCURACY, ScoreJson, expected_score, line, mistake, score};
+use crate::session::exactly;
 
 /// A position of the game.
 pub struct Stop {
-    /// The position.
     pub position: Position,
     /// The search's value for the side to move, or the exact result.
     pub value: Value,
@@ -140,7 +141,7 @@ impl Analyst<'_> {
     /// both agree. `None` if the usual ones are as long, or do not depend on time.
     fn longer(&self) -> Option<Limits> {
         let is_shorter = self.limits.time.as_ref().is_some_and(|time| time.soft < CLOSER_LOOK);
-        let time = Some(TimeLimit { soft: CLOSER_LOOK, hard: CLOSER_LOOK });
+        let time = Some(exactly(CLOSER_LOOK));
         is_shorter.then(|| Limits { time, ..self.limits.clone() })
     }
 
@@ -180,15 +181,9 @@ impl Analyst<'_> {
                 *place = Some((mv, expected_score(model.permille(report.value, position.board()))));
             }
         })?;
-        // The last iteration may have been interrupted between its lines, so a move may occur
-        // twice.
-        let mut best: Vec<(Move, f32)> = Vec::with_capacity(COMPARED);
-        for (mv, score) in lines.into_iter().flatten() {
-            if best.iter().all(|&(known, _)| known != mv) {
-                best.push((mv, score));
-            }
-        }
-        Ok(best)
+        // If the last iteration was interrupted between its lines, a move may occur twice.
+        let mut known = HashSet::new();
+        Ok(lines.into_iter().flatten().filter(|&(mv, _)| known.insert(mv)).collect())
     }
 
     /// Rank of a legal move by static evaluation, from 1, and the number of legal moves.

@@ -12,9 +12,7 @@ use azimuth_network::checksum::hex;
 use azimuth_network::replace_file::{Replacement, check_output};
 use azimuth_search::inference::ModelSource;
 use azimuth_search::names::name_of;
-use azimuth_search::{
-    DefaultWeights, Limits, PlannerKind, PlannerSettings, Resources, StopSwitch, TimeLimit,
-};
+use azimuth_search::{DefaultWeights, Limits, PlannerKind, PlannerSettings, Resources, StopSwitch};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
@@ -23,7 +21,7 @@ use sha2::{Digest, Sha256};
 use super::analysis::Analyst;
 use super::game::{Faults, Games};
 use super::page::{GameData, Journal, write_page};
-use crate::session::{Allowance, Models, ONLY_PAGE, Role, Seat, notice};
+use crate::session::{Allowance, Models, ONLY_PAGE, Role, Seat, exactly, notice};
 
 /// Analysis time for each position if no limit is given.
 const DEFAULT_TIME: Duration = Duration::from_millis(100);
@@ -71,11 +69,9 @@ impl ReportCommand {
         for file in inputs.iter().filter(|file| file.as_os_str() != "-") {
             file.metadata().with_context(|| format!("'{}'", file.display()))?;
         }
-        let positions = match inputs.iter().all(|file| file.is_file()) {
-            true => Some(self.count_positions()?),
-            // A pipe can be read only once.
-            false => None,
-        };
+        // A pipe can be read only once.
+        let can_reread = inputs.iter().all(|file| file.is_file());
+        let positions = can_reread.then(|| self.count_positions()).transpose()?;
         let source = ModelSource { weights: self.weights.clone(), ..ModelSource::default() };
         let models = Arc::new(Models::open(source, None)?);
         let resources = Resources { hash_mb: self.hash as usize, threads: self.threads.into() };
@@ -108,7 +104,7 @@ impl ReportCommand {
             let fault = game.fault.as_ref();
             say(fault.map(|fault| format!("{fault}; only the moves before it are analysed")));
             analysed += 1;
-            let number = analysed + faults.count();
+            let number = analysed + faults.count;
             let digest = game.digest()?;
             if journal.holds_next(&digest)? {
                 resumed += 1;
@@ -129,7 +125,7 @@ impl ReportCommand {
             data.with_context(|| format!("game {number}"))?;
         }
         bar.finish_and_clear();
-        let unread = faults.count();
+        let unread = faults.count;
         if analysed == 0 {
             journal.remove()?;
             return Err(self.without_games(faults));
@@ -158,9 +154,7 @@ impl ReportCommand {
         })?;
         let mut plain = self.pgn.with_file_name(name);
         if self.pgn.is_dir() {
-            let mut name = plain.into_os_string();
-            name.push(".html");
-            return Ok(name.into());
+            return Ok(plain.with_added_extension("html"));
         }
         if is_compressed(&plain) {
             plain = plain.with_extension("");
@@ -194,8 +188,7 @@ impl ReportCommand {
     }
 
     fn limits(&self) -> Limits {
-        let time = self.time().map(|time| TimeLimit { soft: time, hard: time });
-        Limits { time, nodes: self.nodes, ..Limits::default() }
+        Limits { time: self.time().map(exactly), nodes: self.nodes, ..Limits::default() }
     }
 
     /// The settings that determine the analysis of a game. A journal with other settings cannot be

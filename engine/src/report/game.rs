@@ -53,11 +53,8 @@ pub struct Game {
     #[serde(serialize_with = "fault", skip_serializing_if = "Option::is_none")]
     pub fault: Option<BadGame>,
     /// The first fault before which a variation ends.
-    #[serde(serialize_with = "displayed", skip_serializing_if = "Option::is_none")]
-    variation_fault: Option<Fault>,
-    /// Whether castling is written as the king's move to its rook.
-    #[serde(skip)]
-    chess960: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variation_fault: Option<String>,
     /// Size of the comments, in bytes.
     #[serde(skip)]
     text: usize,
@@ -90,13 +87,11 @@ impl Game {
     }
 
     fn checked(self) -> Result<Self, Fault> {
-        if self.moves.is_empty() {
-            if let Some(bad) = self.fault {
-                return Err(bad.fault);
-            }
-            return Err(Fault::Refused(anyhow!("there is no move in it")));
+        if !self.moves.is_empty() {
+            return Ok(self);
         }
-        Ok(self)
+        let empty = || Fault::Refused(anyhow!("there is no move in it"));
+        Err(self.fault.map_or_else(empty, |bad| bad.fault))
     }
 }
 
@@ -112,7 +107,6 @@ impl GameBuilder for Game {
     fn begin(tags: Tags, start: Position) -> Self {
         Self {
             result: tags.get("Result").and_then(Outcome::from_pgn),
-            chess960: castles_as_in_chess960(start.board()),
             tags,
             start,
             moves: Vec::new(),
@@ -139,7 +133,7 @@ impl GameBuilder for Game {
         comments.retain(|(parent, _)| *parent == before.id);
         self.nodes.push(Node {
             parent: before.id,
-            uci: uci_move(&before.board, mv, self.chess960),
+            uci: uci_move(&before.board, mv, castles_as_in_chess960(self.start.board())),
             comments: comments.into_iter().map(|(_, text)| text).collect(),
             glyphs: Vec::new(),
         });
@@ -176,7 +170,7 @@ impl GameBuilder for Game {
     }
 
     fn forgive(&mut self, fault: Fault) {
-        self.variation_fault.get_or_insert(fault);
+        self.variation_fault.get_or_insert_with(|| fault.to_string());
     }
 
     fn cut(&mut self, fault: BadGame) {
@@ -205,23 +199,14 @@ fn fault<S: Serializer>(bad: &Option<BadGame>, serializer: S) -> Result<S::Ok, S
     bad.as_ref().map(|bad| bad.fault.to_string()).serialize(serializer)
 }
 
-fn displayed<S: Serializer>(fault: &Option<Fault>, serializer: S) -> Result<S::Ok, S::Error> {
-    fault.as_ref().map(Fault::to_string).serialize(serializer)
-}
-
 /// The games of a file, of a folder of files or of standard input (`-`), read one at a time. The
 /// inner error is a game that cannot be read; the next game follows. The outer error is a failure
 /// of the input; nothing follows.
 pub struct Games {
     files: vec::IntoIter<PathBuf>,
     several: bool,
-    open: Option<OpenFile>,
-}
-
-struct OpenFile {
-    /// The name of the file in messages.
-    name: String,
-    reader: Reader<Box<dyn BufRead + Send>>,
+    /// The open file, with its name in messages.
+    open: Option<(String, Reader<Box<dyn BufRead + Send>>)>,
 }
 
 impl Games {
@@ -234,12 +219,12 @@ impl Games {
 
     fn read(&mut self) -> Result<Option<Result<Game>>> {
         loop {
-            let OpenFile { name, reader } = match &mut self.open {
+            let (name, reader) = match &mut self.open {
                 Some(open) => open,
                 closed => {
                     let Some(path) = self.files.next() else { return Ok(None) };
                     let reader = Reader::new(open_text(&path)?);
-                    closed.insert(OpenFile { name: format!("'{}'", path.display()), reader })
+                    closed.insert((format!("'{}'", path.display()), reader))
                 }
             };
             let Some(read) = reader.read_game::<Game>().with_context(|| name.clone())? else {
@@ -274,7 +259,7 @@ impl Iterator for Games {
 #[derive(Default)]
 pub struct Faults {
     first: Option<Error>,
-    count: u64,
+    pub count: u64,
     read: bool,
 }
 
@@ -299,11 +284,6 @@ impl Faults {
             1 => format!("{first:#} (nor can the game after it)"),
             more => format!("{first:#} (nor can the {more} games after it)"),
         })
-    }
-
-    /// Number of games that could not be read.
-    pub fn count(&self) -> u64 {
-        self.count
     }
 
     /// The first fault, if no game could be read.
@@ -339,6 +319,6 @@ mod tests {
         assert_eq!(before.as_deref(), Some("game 1: no move (nor can the 2 games after it)"));
         assert_eq!(faults.end(), None);
         assert_eq!(faults.add(fault(5)).as_deref(), Some("game 5: no move"));
-        assert_eq!((faults.count(), faults.only().is_none()), (4, true));
+        assert_eq!((faults.count, faults.only().is_none()), (4, true));
     }
 }

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, Result, ensure};
 use askama::Template;
+use azimuth_cli::page::{BOARD_CREDIT, PIECES_STYLE, policy};
 use azimuth_network::replace_file::open_locked;
-use azimuth_pages::{BOARD_CREDIT, PIECES_STYLE, policy};
 use azimuth_search::inference::ModelClient;
 use cozy_chess::Board;
 use serde::de::IgnoredAny;
@@ -33,9 +33,6 @@ const PAGE_BODY: &str = include_str!("../../web/body.html");
 
 /// Its script, with chessground in it.
 pub const PAGE_SCRIPT: &str = include_str!("../../web/dist/board.js");
-
-/// Number of neighbours of a position in the sample of the map.
-const NEAR: usize = 4;
 
 #[derive(Template)]
 #[template(path = "report.html")]
@@ -95,8 +92,7 @@ impl<'a> GameData<'a> {
     /// Converts an analysed game. `model` draws `map`. Fails if the model does.
     pub fn new(game: &'a Game, stops: &[Stop], map: &Map, model: &mut ModelClient) -> Result<Self> {
         let boards: Vec<Board> = stops.iter().map(|stop| stop.position.board().clone()).collect();
-        let near =
-            boards.iter().map(|board| map.near(model, board, NEAR)).collect::<Result<_>>()?;
+        let near = boards.iter().map(|board| map.near(model, board)).collect::<Result<_>>()?;
         Ok(Self {
             game,
             judged: stops.iter().enumerate().map(|(ply, stop)| Judged::new(ply, stop)).collect(),
@@ -126,7 +122,7 @@ pub fn write_page(
             credit,
             board_credit: BOARD_CREDIT,
             weights: models.map_weights(),
-            sample: models.map()?.sample(),
+            sample: &models.map()?.sample,
             games,
         },
     };
@@ -162,9 +158,7 @@ impl Journal {
     /// Opens the journal of the page `out`, or begins one. Fails if another process writes it, or
     /// if its games were analysed with other `settings`.
     pub fn open(out: &Path, settings: &str) -> Result<Self> {
-        let mut path = out.as_os_str().to_owned();
-        path.push(".journal");
-        let path = PathBuf::from(path);
+        let path = out.with_added_extension("journal");
         let name = || format!("journal '{}'", path.display());
         let (file, head) = open(&path, settings).with_context(name)?;
         Ok(Self { path, file, head, end: head, may_hold_more: true })

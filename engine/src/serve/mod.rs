@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::{Context, Result};
-use azimuth_cli::{say, unless_closed};
+use azimuth_cli::unless_closed;
 use azimuth_search::inference::{Backend, ModelSource};
 use azimuth_search::{DefaultWeights, Resources};
 use clap::Args;
@@ -30,7 +30,7 @@ use queue::Queue;
 use second_engine::SecondEngine;
 use server::{Shared, serve};
 
-use crate::session::{Allowance, Models, Seat};
+use crate::session::{Allowance, Models, Seat, notice};
 
 /// The port to try first. A browser stores a game by the page's address and port.
 const USUAL_PORT: u16 = 8064;
@@ -92,11 +92,8 @@ impl ServeCommand {
         let listener = self.listener()?;
         let address = listener.local_addr().context("cannot listen")?;
         let second = self.engine.clone().map(SecondEngine::start).transpose()?;
-        let source = ModelSource {
-            weights: self.weights.clone(),
-            backend: self.device,
-            ..ModelSource::default()
-        };
+        let weights = self.weights.clone();
+        let source = ModelSource { weights, backend: self.device, ..ModelSource::default() };
         let models = Arc::new(Models::open(source, self.syzygy.as_deref())?);
         // Weights that cannot be read are an error at once, and not in each task.
         models.model(DefaultWeights::Selective)?;
@@ -105,9 +102,9 @@ impl ServeCommand {
         let queue = Arc::new(Queue::new(seats.collect()));
         let gate = Gate::new(address);
         if !address.ip().is_loopback() {
-            say(format_args!(
-                "azimuth: other machines that reach {address} and know the address of the page can \
-                 use the engine; the connection is not encrypted"
+            notice(&format!(
+                "other machines that reach {address} and know the address of the page can use the \
+                 engine; the connection is not encrypted"
             ));
         }
         let page = gate.page_address();
@@ -116,9 +113,7 @@ impl ServeCommand {
         if !self.no_open
             && let Err(error) = open::that_detached(&page)
         {
-            say(format_args!(
-                "azimuth: cannot start a browser ({error}); open the address yourself"
-            ));
+            notice(&format!("cannot start a browser ({error}); open the address yourself"));
         }
         serve(listener, &Shared::new(gate, queue, second, allowance))
     }

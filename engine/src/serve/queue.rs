@@ -33,13 +33,11 @@ pub struct Ticket<S> {
 }
 
 impl<S> Queue<S> {
-    /// A queue for these seats.
     pub fn new(seats: Vec<S>) -> Self {
         let state = State { free: seats, waiting: VecDeque::new(), next_number: 0 };
         Self { state: Mutex::new(state) }
     }
 
-    /// Enters the queue.
     pub fn enter(self: &Arc<Self>) -> Ticket<S> {
         let (give, seat) = oneshot::channel();
         let (tell, place) = watch::channel(0);
@@ -70,7 +68,6 @@ impl<S> Queue<S> {
         state.tell_places();
     }
 
-    /// Whether a page waits.
     pub fn is_waited_for(&self) -> bool {
         !self.lock().waiting.is_empty()
     }

@@ -34,7 +34,7 @@ const LONGEST_WORD: usize = 40;
 /// The engine. It waits for commands between two tasks.
 pub struct SecondEngine {
     path: PathBuf,
-    name: String,
+    pub name: String,
     /// `None` after a fault, until the next task.
     process: Option<Engine>,
 }
@@ -49,11 +49,6 @@ impl SecondEngine {
         Ok(Self { path, name, process: Some(process) })
     }
 
-    /// Its own name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// Searches with `lines` lines until it is stopped. After a fault the process ends, and the
     /// next task starts another.
     pub fn analyse(&mut self, line: &PlayedLine, lines: usize, outlet: &dyn Outlet) -> Result<()> {
@@ -66,7 +61,7 @@ impl SecondEngine {
                 none.insert(Engine::start_while(&self.path, &[], [], &is_awaited)?)
             }
         };
-        let done = prepare(process, line, lines, outlet.switch())
+        let done = set_up(process, line, lines, outlet.switch())
             .and_then(|()| search(process, &line.last, lines, outlet));
         if done.is_err() {
             self.forget();
@@ -93,12 +88,7 @@ fn awaited(switch: &StopSwitch) -> impl Fn() -> bool {
 }
 
 /// Sets the options and the position.
-fn prepare(
-    engine: &mut Engine,
-    line: &PlayedLine,
-    lines: usize,
-    switch: &StopSwitch,
-) -> Result<()> {
+fn set_up(engine: &mut Engine, line: &PlayedLine, lines: usize, switch: &StopSwitch) -> Result<()> {
     let start = line.start.board();
     let chess960 = castles_as_in_chess960(start);
     let knows_it = !chess960 || engine.has_option("UCI_Chess960");
@@ -176,16 +166,11 @@ fn read_line(facts: &[&str], root: &Position) -> Result<Option<Line>> {
 }
 
 fn score_of(score: UciScore) -> ScoreJson {
-    match score {
-        UciScore::Centipawns(cp) => {
-            let win_probability = win_probability_of_centipawns(cp.into()) as f32;
-            ScoreJson { cp: Some(cp), mate: None, win_probability }
-        }
-        UciScore::Mate(moves) => {
-            let win_probability = if moves > 0 { 1.0 } else { 0.0 };
-            ScoreJson { cp: None, mate: Some(moves), win_probability }
-        }
-    }
+    let (cp, mate, win_probability) = match score {
+        UciScore::Centipawns(cp) => (Some(cp), None, win_probability_of_centipawns(cp.into())),
+        UciScore::Mate(moves) => (None, Some(moves), if moves > 0 { 1.0 } else { 0.0 }),
+    };
+    ScoreJson { cp, mate, win_probability: win_probability as f32 }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use azimuth_pages::PIECES_STYLE;
+use azimuth_cli::page::PIECES_STYLE;
 use tokio::runtime::Builder;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::spawn_blocking;
@@ -59,9 +59,7 @@ const HEADERS: [(HeaderName, &str); 6] = [
 
 /// The state that all connections share.
 pub struct Shared {
-    /// Decides which requests are answered.
     gate: Gate,
-    /// The seats of searches.
     pub queue: Arc<Queue<Seat>>,
     /// The name of the second engine, and the queue for it.
     pub second: Option<(String, Arc<Queue<SecondEngine>>)>,
@@ -85,8 +83,7 @@ impl Shared {
         second: Option<SecondEngine>,
         allowance: Allowance,
     ) -> Arc<Self> {
-        let second =
-            second.map(|engine| (engine.name().to_owned(), Arc::new(Queue::new(vec![engine]))));
+        let second = second.map(|it| (it.name.clone(), Arc::new(Queue::new(vec![it]))));
         let (ending, _) = watch::channel(false);
         let [pages, readers] =
             [MOST_PAGES, MOST_READERS].map(|room| Arc::new(Semaphore::new(room)));
@@ -145,7 +142,7 @@ async fn interrupted(shared: &Shared) {
 
 fn router(shared: Arc<Shared>) -> Router {
     Router::new()
-        .route("/{token}/", get(async || typed(HTML, PAGE)))
+        .route("/{token}/", get(async || typed("text/html; charset=utf-8", PAGE)))
         .route("/{token}/socket", get(open_socket))
         .route("/{token}/{file}", get(file))
         .layer(CompressionLayer::new())
@@ -172,7 +169,7 @@ async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) 
 
 async fn file(Path((_, name)): Path<(String, String)>) -> Response {
     match name.as_str() {
-        "board.js" => typed(SCRIPT, PAGE_SCRIPT),
+        "board.js" => typed("text/javascript; charset=utf-8", PAGE_SCRIPT),
         "pieces.css" => typed(CSS, PIECES_STYLE),
         "board.css" => typed(CSS, PAGE_STYLE),
         _ => StatusCode::NOT_FOUND.into_response(),
@@ -219,9 +216,7 @@ async fn open_socket(State(shared): State<Arc<Shared>>, upgrade: WebSocketUpgrad
     )
 }
 
-const HTML: &str = "text/html; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
-const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The page itself.
 const PAGE: &str =

@@ -23,10 +23,10 @@ use protocol::{
     Branch, Candidate, Dropped, Event, Info, Line, PlayTime, Request, Space, TableMove, Task, Tree,
 };
 
-use crate::explain::{self, Study, document, expected_score, line, score};
+use crate::explain::{self, Study, boards_along, document, line, score};
 use crate::opening_book;
 use crate::report::{Analyst, CLOSER_LOOK, Judged, LONGEST_GAME, Stop};
-use crate::session::{Role, Seat};
+use crate::session::{Role, Seat, exactly};
 use crate::uci::{Go, Level, WEAKEST_TO_STRONGEST, budget, time_for_choice};
 
 /// The way of a task's events to the page.
@@ -53,7 +53,7 @@ pub fn perform(
     let job = &mut Job { seat, page, line, outlet };
     match task {
         Task::Analyse { lines, milliseconds, threads, hash } => {
-            let resources = job.seat.allowance().grant(threads, hash);
+            let resources = job.seat.allowance.grant(threads, hash);
             analyse(job, lines, milliseconds, resources)
         }
         Task::SecondEngine { .. } => {
@@ -71,13 +71,9 @@ pub fn perform(
 
 /// A task in progress.
 struct Job<'a> {
-    /// The seat that runs its search.
     seat: &'a mut Seat,
-    /// The page that asked for it.
     page: u64,
-    /// The position, with its game.
     line: &'a PlayedLine,
-    /// Sends the events to the page.
     outlet: &'a dyn Outlet,
 }
 
@@ -92,13 +88,11 @@ impl Job<'_> {
 /// Maximum length of a move that an error quotes.
 const LONGEST_QUOTE: usize = 20;
 
-/// A game up to the position of a task: its first position, and every later one with its move.
+/// A game up to the position of a task.
 pub struct PlayedLine {
-    /// The first position.
     pub start: Position,
-    /// The moves.
     pub moves: Vec<cozy_chess::Move>,
-    /// The last position, with its history.
+    /// With its history.
     pub last: Position,
 }
 
@@ -144,8 +138,7 @@ fn analyse(
     let planner = job.seat.planner_with(Role::ANALYST, resources, job.page)?;
     // The limit of nodes keeps a search without `milliseconds` open-ended. A clock would end the
     // search of a forced move at once.
-    let time = milliseconds.map(Duration::from_millis);
-    let time = time.map(|time| TimeLimit { soft: time, hard: time });
+    let time = milliseconds.map(|time| exactly(Duration::from_millis(time)));
     let limits = Limits { nodes: Some(u64::MAX), time, multipv: lines, ..Limits::default() };
     let mut control = Control::without_signals(limits).stopped_by(job.outlet.switch());
     let (board, wdl) = (root.board(), planner.wdl_model());
@@ -182,12 +175,10 @@ pub struct Progress<'a> {
 }
 
 impl<'a> Progress<'a> {
-    /// The state of a search without lines.
     pub fn new(outlet: &'a dyn Outlet) -> Self {
         Self { outlet, lines: BTreeMap::new(), latest: None, sent: None }
     }
 
-    /// Whether the search has no line yet.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
@@ -279,7 +270,7 @@ fn branches(board: &Board, moves: &[ExplainedMove]) -> Tree {
 
 /// Sends the legal moves with their distances in the tablebases.
 fn tablebase(job: &mut Job<'_>) -> Result<()> {
-    let tablebases = job.seat.models().tablebases();
+    let tablebases = &job.seat.models.tablebases;
     let board = job.line.last.board();
     let chess960 = castles_as_in_chess960(board);
     let known = |&mv: &cozy_chess::Move| {
@@ -342,18 +333,14 @@ fn play(job: &mut Job<'_>, elo: Option<u32>, seed: u32, time: PlayTime) -> Resul
 
 /// The limits of a move, at most [`LONGEST_MOVE`].
 fn time_limit(time: PlayTime, side: Color) -> Option<TimeLimit> {
-    let go = match time {
-        PlayTime::Move { milliseconds } => {
-            let time = Duration::from_millis(milliseconds);
-            return Some(TimeLimit { soft: time.min(LONGEST_MOVE), hard: time.min(LONGEST_MOVE) });
+    let TimeLimit { soft, hard } = match time {
+        PlayTime::Move { milliseconds } => exactly(Duration::from_millis(milliseconds)),
+        PlayTime::Clock { left, increment } => {
+            let time = left.map(|left| Some(Duration::from_millis(left)));
+            let increment = [Duration::from_millis(increment); 2];
+            budget(&Go { time, increment, ..Go::default() }, side, MESSAGE_TIME)?
         }
-        PlayTime::Clock { left, increment } => Go {
-            time: left.map(|left| Some(Duration::from_millis(left))),
-            increment: [Duration::from_millis(increment); 2],
-            ..Go::default()
-        },
     };
-    let TimeLimit { soft, hard } = budget(&go, side, MESSAGE_TIME)?;
     Some(TimeLimit { soft: soft.min(LONGEST_MOVE), hard: hard.min(LONGEST_MOVE) })
 }
 
@@ -363,9 +350,9 @@ const LONGEST_POSITION: Duration = Duration::from_secs(10);
 /// Analyses every position of the game, each for `milliseconds`.
 fn report(job: &mut Job<'_>, milliseconds: u64) -> Result<()> {
     let time = Duration::from_millis(milliseconds).min(LONGEST_POSITION);
-    let mut model = job.seat.models().model(DefaultWeights::Selective)?;
+    let mut model = job.seat.models.model(DefaultWeights::Selective)?;
     let planner = job.seat.planner(Role::ANALYST, job.page)?;
-    let limits = Limits { time: Some(TimeLimit { soft: time, hard: time }), ..Limits::default() };
+    let limits = Limits { time: Some(exactly(time)), ..Limits::default() };
     let switch = job.outlet.switch().clone();
     let mut analyst = Analyst { planner, model: &mut model, limits, switch };
     let mut stop = analyst.stop(job.line.start.clone())?;
@@ -386,20 +373,14 @@ fn report(job: &mut Job<'_>, milliseconds: u64) -> Result<()> {
     Ok(())
 }
 
-/// Number of neighbours of the position in the sample of the map.
-const NEIGHBOURS: usize = 4;
-
 /// Sends the places of a game's positions and of the legal moves on the map of the space, with the
 /// sample if the page asks for it. The beam's weights draw the map: those of the selective search
 /// leave captures to the search, so a game's path through their space jumps at each capture.
 fn space(job: &mut Job<'_>, sample: bool) -> Result<()> {
-    let models = job.seat.models();
+    let models = &job.seat.models;
     let mut model = models.model(DefaultWeights::Beam)?;
     let map = models.map()?;
-    let mut boards = vec![job.line.start.board().clone()];
-    for &mv in &job.line.moves {
-        boards.push(board_after(&boards[boards.len() - 1], mv));
-    }
+    let boards = boards_along(job.line.start.board(), &job.line.moves);
     let board = job.line.last.board();
     let moves = legal_moves(board);
     let after: Vec<Board> = moves.iter().map(|&mv| board_after(board, mv)).collect();
@@ -414,8 +395,8 @@ fn space(job: &mut Job<'_>, sample: bool) -> Result<()> {
         weights: models.map_weights(),
         path,
         candidates: candidates.collect(),
-        near: map.near(&mut model, board, NEIGHBOURS)?,
-        sample: sample.then(|| map.sample().to_vec()),
+        near: map.near(&mut model, board)?,
+        sample: sample.then(|| map.sample.clone()),
     };
     job.outlet.send(Event::Space(Box::new(space)));
     Ok(())
@@ -432,20 +413,13 @@ fn why(job: &mut Job<'_>, compared: &[String]) -> Result<()> {
     let root = &job.line.last;
     let compared: Vec<_> =
         compared.iter().map(|text| parse_move(root, text)).collect::<Result<_>>()?;
-    let chess960 = castles_as_in_chess960(root.board());
-    let mut model = job.seat.models().model(DefaultWeights::Selective)?;
+    let mut model = job.seat.models.model(DefaultWeights::Selective)?;
     let planner = job.seat.planner(Role::ANALYST, job.page)?;
-    let chances = planner.wdl_model();
     let show = |study: &Study, complete| {
-        let expected = study.moves.iter().map(|studied| {
-            let value = studied.found()?.value;
-            Some(expected_score(chances.permille(value, root.board())))
-        });
-        Event::Why {
-            explanation: Box::new(document(study, PlannerKind::Selective, chess960)),
-            expected: expected.collect(),
-            complete,
-        }
+        let expected =
+            study.moves.iter().map(|studied| Some(study.expected_score(studied.found()?.value)));
+        let explanation = Box::new(document(study, PlannerKind::Selective));
+        Event::Why { explanation, expected: expected.collect(), complete }
     };
     let (began, mut shown) = (Instant::now(), None::<Instant>);
     // The tables are of finished iterations, so each one is a separate search. It finds the
@@ -461,7 +435,7 @@ fn why(job: &mut Job<'_>, compared: &[String]) -> Result<()> {
         }
         reached = depth;
         if shown.is_none_or(|shown| shown.elapsed() >= TABLE_INTERVAL) {
-            let study = Study::of_last_search(root.clone(), report, 1, planner, &mut model)?;
+            let study = Study::of_last_search(root.clone(), report, planner, &mut model)?;
             job.outlet.show(show(&study, false));
             shown = Some(Instant::now());
         }

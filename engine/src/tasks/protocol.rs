@@ -54,11 +54,8 @@ pub enum Task {
         /// The same for the size of the tables, in MB.
         hash: Option<NonZero<usize>>,
     },
-    /// Search with the second engine until `stop`, and send `info` events.
-    SecondEngine {
-        /// Number of lines, from 1 to 10.
-        lines: usize,
-    },
+    /// Search for 1 to 10 lines with the second engine until `stop`, and send `info` events.
+    SecondEngine { lines: usize },
     /// Choose a move, and send a `move` event.
     Play {
         /// A rating, as `UCI_Elo`; full strength without it.
@@ -67,27 +64,19 @@ pub enum Task {
         seed: u32,
         time: PlayTime,
     },
-    /// Explain the choice of a move, in `why` events.
-    Why {
-        /// Moves to compare with the chosen one.
-        compared: Vec<String>,
-    },
+    /// Explain the choice of a move beside the moves `compared`, in `why` events.
+    Why { compared: Vec<String> },
     /// Search with the beam, and send a `tree` event for each ply.
     Beam {},
     /// Look the legal moves up in the tablebases, and send a `tablebase` event.
     Tablebase {},
     /// Look the position up in the opening book, and send a `book` event.
     Book {},
-    /// Place the game's positions and the legal moves on the map: a `space` event.
-    Space {
-        /// Whether to send the sample, too.
-        sample: bool,
-    },
-    /// Analyse every position of the game, in `judged` events.
-    Report {
-        /// Time for each position.
-        milliseconds: u64,
-    },
+    /// Place the game's positions and the legal moves on the map: a `space` event, with the sample
+    /// if `sample` is true.
+    Space { sample: bool },
+    /// Analyse every position of the game, each for this time, in `judged` events.
+    Report { milliseconds: u64 },
 }
 
 /// The engine's time for a move, in milliseconds.
@@ -126,11 +115,8 @@ pub enum Event {
         #[serde(skip_serializing_if = "Option::is_none")]
         second: Option<String>,
     },
-    /// The task waits for a free seat.
-    Queued {
-        /// The place in the queue, from 1.
-        place: usize,
-    },
+    /// The task waits for a free seat, at this place in the queue, from 1.
+    Queued { place: usize },
     /// The task has begun.
     Begun,
     /// The state of a search.
@@ -153,34 +139,21 @@ pub enum Event {
         /// Whether moves were compared by separate searches: the last explanation.
         complete: bool,
     },
-    /// The beam's tree after an iteration.
-    Tree {
-        /// Plies of the iteration.
-        depth: u32,
-        /// The moves of the root.
-        tree: Tree,
-    },
-    /// The legal moves in the tablebases.
-    Tablebase {
-        /// In no particular order; none if the tablebases do not know the position.
-        moves: Vec<TableMove>,
-    },
-    /// The moves of the opening book.
-    Book {
-        /// Each with its share of the games, the most popular first.
-        moves: Vec<(String, f64)>,
-    },
+    /// The beam's tree after an iteration of `depth` plies.
+    Tree { depth: u32, tree: Tree },
+    /// The legal moves in the tablebases, in no particular order; none if the position is not in
+    /// them.
+    Tablebase { moves: Vec<TableMove> },
+    /// The moves of the opening book, each with its share of the games, the most popular first.
+    Book { moves: Vec<(String, f64)> },
     /// Places on the map.
     Space(Box<Space>),
     /// A position of a game, analysed.
     Judged(Box<Judged>),
     /// The task has ended.
     Ended { reason: Reason },
-    /// The task, or the message, is refused or has failed.
-    Error {
-        /// One line.
-        message: String,
-    },
+    /// The task, or the message, is refused or has failed, for the reason in this line.
+    Error { message: String },
 }
 
 impl Event {

@@ -12,18 +12,18 @@ use azimuth_search::inference::Worker;
 use azimuth_search::names::name_of;
 use azimuth_search::{
     Beam, BeamSettings, Control, DefaultWeights, Explanation, Limits, Planner, PlannerKind,
-    PlannerSettings, Resources, THREADS_PER_PROCESSOR, Tablebases, TimeLimit,
+    PlannerSettings, Resources, THREADS_PER_PROCESSOR, Tablebases,
 };
 
 use super::bench::{BENCH_RESOURCES, bench, bench_planner, bench_searches};
-use super::command::{Bench, BenchSearches};
+use super::command::Bench;
 use super::display;
 use super::engine::Program;
 use super::limited_strength::{Level, WEAKEST_TO_STRONGEST};
 use super::options::Options;
 use super::output::Output;
 use crate::embedded_tables::{self, TABLES};
-use crate::session::Workers;
+use crate::session::{Workers, exactly};
 
 #[derive(Clone, Copy, PartialEq)]
 struct Plan {
@@ -45,9 +45,15 @@ impl Plan {
         Self { kind: level.planner, settings, level: Some(level) }
     }
 
-    fn resources(&self, options: &Options) -> Resources {
-        let threads = self.level.map_or(options.resources.threads, |_| Level::THREADS);
-        Resources { threads, ..options.resources }
+    fn build(
+        &self,
+        worker: &Worker,
+        resources: Resources,
+        tablebases: Arc<Tablebases>,
+    ) -> Result<Box<dyn Planner>> {
+        let threads = self.level.map_or(resources.threads, |_| Level::THREADS);
+        let resources = Resources { threads, ..resources }.on_this_machine();
+        self.settings.build(self.kind, worker, resources, Some(tablebases))
     }
 
     /// The embedded weights of the planner, used if no weights file is set.
@@ -85,10 +91,6 @@ pub struct Azimuth {
 impl Program for Azimuth {
     fn name(&self) -> String {
         concat!("Azimuth ", env!("CARGO_PKG_VERSION")).to_owned()
-    }
-
-    fn command(&self) -> &'static str {
-        "azimuth"
     }
 
     fn options(&self) -> Vec<String> {
@@ -150,8 +152,8 @@ impl Program for Azimuth {
         let mut planner = self.planner_of(plan)?;
         let began = Instant::now();
         for fen in BENCH_POSITIONS {
-            let time = Some(TimeLimit { soft: WARM_UP, hard: WARM_UP });
-            let limits = Limits { depth: Some(WARM_UP_DEPTH), time, ..Limits::default() };
+            let (depth, time) = (Some(WARM_UP_DEPTH), Some(exactly(WARM_UP)));
+            let limits = Limits { depth, time, ..Limits::default() };
             let mut control = Control::without_signals(limits);
             planner.search(&Position::from_fen(fen)?, &mut control, &mut |_| ())?;
             if began.elapsed() > WARM_UP {
@@ -194,42 +196,47 @@ impl Program for Azimuth {
     }
 
     fn explain(&mut self) -> Result<Option<Explanation>> {
-        let explained = self.planner.as_mut().map(|(_, planner)| planner.explain(1));
-        Ok(explained.transpose()?.flatten())
+        self.planner.as_mut().map_or(Ok(None), |(_, planner)| planner.explain(1))
     }
 
-    fn bench(
-        &mut self,
-        asked: &Bench,
-        current: &Position,
-        say: &mut dyn FnMut(&str),
-    ) -> Result<()> {
-        let depth = match asked {
-            Bench::Fixed(depth) => *depth,
-            Bench::Searches(searches) => return self.bench_searches(searches, current, say),
-        };
-        let mut fresh = |kind, beam| {
-            let settings = PlannerSettings { beam, ..PlannerSettings::default() };
-            let worker = self.worker(settings.default_weights(kind))?;
-            settings.build(kind, worker, BENCH_RESOURCES, None)
-        };
-        let mut planners = [
-            fresh(PlannerKind::Beam, BeamSettings::PAPER)?,
-            fresh(PlannerKind::Beam, BeamSettings::default())?,
-            fresh(PlannerKind::Selective, BeamSettings::default())?,
-        ];
-        bench(&mut planners, depth, say)
+    fn bench(&mut self, asked: &Bench, current: &Position, output: &Output) -> Result<()> {
+        match asked {
+            Bench::Fixed(depth) => {
+                let mut fresh = |kind, beam| {
+                    let settings = PlannerSettings { beam, ..PlannerSettings::default() };
+                    let worker = self.worker(settings.default_weights(kind))?;
+                    settings.build(kind, worker, BENCH_RESOURCES, None)
+                };
+                let mut planners = [
+                    fresh(PlannerKind::Beam, BeamSettings::PAPER)?,
+                    fresh(PlannerKind::Beam, BeamSettings::default())?,
+                    fresh(PlannerKind::Selective, BeamSettings::default())?,
+                ];
+                bench(&mut planners, *depth, output)
+            }
+            // With the planner for timed games and the current options.
+            Bench::Searches(searches) => {
+                let mut asked = Options::default();
+                asked.set("Hash", Some(&searches.hash_mb.to_string())).context("bench")?;
+                asked.set("Threads", Some(&searches.threads.to_string())).context("bench")?;
+                let plan = self.preferred_plan()?;
+                let tablebases = Some(self.tablebases.clone());
+                let worker = self.worker(plan.embedded())?;
+                let resources = asked.resources.on_this_machine();
+                let mut planner = plan.settings.build(plan.kind, worker, resources, tablebases)?;
+                bench_searches(&mut *planner, &name_of(&plan.kind), searches, current, output)
+            }
+        }
     }
 }
 
 impl Azimuth {
     /// Creates an engine without loading anything. Messages about files and devices go to `output`.
     pub fn new(output: Output) -> Self {
-        let tablebases = Tablebases::embedded(TABLES, output.notice());
         Self {
+            tablebases: Arc::new(Tablebases::embedded(TABLES, output.notice())),
             output,
             options: Options::default(),
-            tablebases: Arc::new(tablebases),
             workers: Workers::default(),
             warm: None,
             has_searched: false,
@@ -244,24 +251,6 @@ impl Azimuth {
         self.options.limited_elo().filter(|_| !analyses).map(Level::of)
     }
 
-    /// Runs `bench` in Stockfish's order, with the planner for timed games and the current options.
-    fn bench_searches(
-        &mut self,
-        searches: &BenchSearches,
-        current: &Position,
-        say: &mut dyn FnMut(&str),
-    ) -> Result<()> {
-        let mut asked = Options::default();
-        asked.set("Hash", Some(&searches.hash_mb.to_string())).context("bench")?;
-        asked.set("Threads", Some(&searches.threads.to_string())).context("bench")?;
-        let plan = self.preferred_plan()?;
-        let tablebases = Some(self.tablebases.clone());
-        let worker = self.worker(plan.embedded())?;
-        let resources = asked.resources.on_this_machine();
-        let mut planner = plan.settings.build(plan.kind, worker, resources, tablebases)?;
-        bench_searches(&mut *planner, &name_of(&plan.kind), searches, current, say)
-    }
-
     /// Loads the files that changed in `changed`, and builds a planner that uses them.
     fn load_changes(&mut self, changed: &Options) -> Result<()> {
         let mut loaded = (changed.model != self.options.model).then(Workers::default);
@@ -270,7 +259,9 @@ impl Azimuth {
             true => None,
             false => Some(self.open_tablebases(changed, !same_path)?),
         };
-        if loaded.is_some() || opened.is_some() || changed.reshapes_planners(&self.options) {
+        let reshaped = (changed.resources, changed.planners)
+            != (self.options.resources, self.options.planners);
+        if loaded.is_some() || opened.is_some() || reshaped {
             let kind = match &self.planner {
                 Some((plan, _)) => plan.kind,
                 None => changed.planner.unwrap_or(PlannerKind::Selective),
@@ -283,7 +274,8 @@ impl Azimuth {
                 }
                 None => self.worker(plan.embedded())?,
             };
-            self.planner = Some(build_planner(worker, changed, plan, tablebases.clone())?);
+            let planner = plan.build(worker, changed.resources, tablebases.clone())?;
+            self.planner = Some((plan, planner));
             self.has_searched = false;
             self.tablebases = tablebases;
         }
@@ -340,24 +332,12 @@ impl Azimuth {
     /// Takes the planner of `plan`, or builds it after dropping the previous one to free its
     /// memory.
     fn planner_of(&mut self, plan: Plan) -> Result<Box<dyn Planner>> {
-        match self.planner.take() {
-            Some((of, planner)) if of == plan => Ok(planner),
-            _ => {
-                let (options, tablebases) = (self.options.clone(), self.tablebases.clone());
-                Ok(build_planner(self.worker(plan.embedded())?, &options, plan, tablebases)?.1)
-            }
+        if let Some((_, planner)) = self.planner.take().filter(|(known, _)| *known == plan) {
+            return Ok(planner);
         }
+        let (resources, tablebases) = (self.options.resources, self.tablebases.clone());
+        plan.build(self.worker(plan.embedded())?, resources, tablebases)
     }
-}
-
-fn build_planner(
-    worker: &Worker,
-    options: &Options,
-    plan: Plan,
-    tablebases: Arc<Tablebases>,
-) -> Result<(Plan, Box<dyn Planner>)> {
-    let resources = plan.resources(options).on_this_machine();
-    Ok((plan, plan.settings.build(plan.kind, worker, resources, Some(tablebases))?))
 }
 
 /// Builds the planner of a [`SinglePlanner`]: at the start, and again after a failed search.
@@ -366,16 +346,15 @@ pub type Build = Box<dyn Fn() -> Result<Box<dyn Planner>>>;
 /// A program with a single planner and no options.
 pub struct SinglePlanner {
     name: String,
-    command: &'static str,
     build: Build,
     /// The idle planner; `None` during a search and after a failed one.
     planner: Option<Box<dyn Planner>>,
 }
 
 impl SinglePlanner {
-    pub fn new(name: String, command: &'static str, build: Build) -> Result<Self> {
+    pub fn new(name: String, build: Build) -> Result<Self> {
         let planner = Some(build()?);
-        Ok(Self { name, command, build, planner })
+        Ok(Self { name, build, planner })
     }
 
     fn planner(&mut self) -> Result<&mut Box<dyn Planner>> {
@@ -391,17 +370,12 @@ impl Program for SinglePlanner {
         self.name.clone()
     }
 
-    fn command(&self) -> &'static str {
-        self.command
-    }
-
     fn warm_up(&mut self, _analyses: bool) -> Result<()> {
         self.planner()?;
         Ok(())
     }
 
     fn take_planner(&mut self, _limits: &Limits) -> Result<Box<dyn Planner>> {
-        self.planner()?;
         self.planner.take().map_or_else(|| (self.build)(), Ok)
     }
 
@@ -423,13 +397,13 @@ impl Program for SinglePlanner {
         self.planner()?.explain(1)
     }
 
-    fn bench(&mut self, bench: &Bench, _: &Position, say: &mut dyn FnMut(&str)) -> Result<()> {
+    fn bench(&mut self, bench: &Bench, _: &Position, output: &Output) -> Result<()> {
         let Bench::Fixed(depth) = bench else {
             bail!("bench: expected a depth alone; '{}' has no hash and threads to set", self.name);
         };
         let name = self.name.clone();
-        let cost = bench_planner(&mut **self.planner()?, &name, *depth, say)?;
-        say(&cost.to_string());
+        let cost = bench_planner(&mut **self.planner()?, &name, *depth, output)?;
+        output.say(&cost.to_string());
         Ok(())
     }
 }

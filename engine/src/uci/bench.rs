@@ -12,9 +12,10 @@ use azimuth_chess::pgn::read_text;
 use azimuth_chess::position::{Position, split_operations};
 use azimuth_chess::text::shortened;
 use azimuth_search::host::Instant;
-use azimuth_search::{BeamSettings, Control, Limits, Planner, Resources};
+use azimuth_search::{BeamSettings, Control, Limits, Planner, Report, Resources};
 
 use super::command::{BenchPositions, BenchSearches, BenchTask};
+use super::output::Output;
 use super::perft::divide;
 
 /// Resources of each planner.
@@ -43,55 +44,57 @@ impl Display for Cost {
 
 /// Searches every position with the beam as in the paper and with the beam as it verifies by
 /// default, at most to their default depth, then with the selective search to `depth` plies
-/// ([`DEFAULT_DEPTH`] if `None`). All caches and tables must be empty. Passes `say` a line for each
+/// ([`DEFAULT_DEPTH`] if `None`). All caches and tables must be empty. Prints a line for each
 /// position, the cost of each beam and, last, the cost of the selective search.
 pub fn bench(
     [beam, verified_beam, selective]: &mut [Box<dyn Planner>; 3],
     depth: Option<u32>,
-    say: &mut dyn FnMut(&str),
+    output: &Output,
 ) -> Result<()> {
     let depth = depth.unwrap_or(DEFAULT_DEPTH).clamp(1, DEEPEST);
     let beam_depth = depth.min(BeamSettings::default().depth);
     for (name, planner) in [("beam", beam), ("verified beam", verified_beam)] {
-        let cost = bench_planner(&mut **planner, name, Some(beam_depth), say)?;
-        say(&format!("{name}: {cost}"));
+        let cost = bench_planner(&mut **planner, name, Some(beam_depth), output)?;
+        output.say(&format!("{name}: {cost}"));
     }
-    let cost = bench_planner(&mut **selective, "selective", Some(depth), say)?;
-    say(&cost.to_string());
+    let cost = bench_planner(&mut **selective, "selective", Some(depth), output)?;
+    output.say(&cost.to_string());
     Ok(())
 }
 
-/// Searches every position to `depth` plies (the planner's default depth if `None`) and passes
-/// `say` a line for each.
+/// Searches every position to `depth` plies (the planner's default depth if `None`) and prints a
+/// line for each.
 pub fn bench_planner(
     planner: &mut dyn Planner,
     name: &str,
     depth: Option<u32>,
-    say: &mut dyn FnMut(&str),
+    output: &Output,
 ) -> Result<Cost> {
     let roots = bench_positions()?;
-    search_all(planner, name, &roots, &Limits { depth, ..Limits::default() }, say)
+    search_all(planner, name, &roots, &Limits { depth, ..Limits::default() }, output)
 }
 
-/// Runs `bench` in Stockfish's order with one planner. The last line passed to `say` is the total
-/// cost.
+/// Runs `bench` in Stockfish's order with one planner. The last line is the total cost.
 pub fn bench_searches(
     planner: &mut dyn Planner,
     name: &str,
     searches: &BenchSearches,
     current: &Position,
-    say: &mut dyn FnMut(&str),
+    output: &Output,
 ) -> Result<()> {
     let roots = match &searches.positions {
         BenchPositions::Default => bench_positions()?,
         BenchPositions::Current => vec![current.clone()],
-        BenchPositions::File(path) => read_positions(path)?,
+        BenchPositions::File(path) => {
+            let file = PositionFile::read("bench", path)?;
+            file.lines.iter().map(|line| file.position(line)).collect::<Result<_>>()?
+        }
     };
     let cost = match &searches.task {
-        BenchTask::Search(limits) => search_all(planner, name, &roots, limits, say)?,
-        BenchTask::Perft(plies) => count_all(&roots, *plies, say)?,
+        BenchTask::Search(limits) => search_all(planner, name, &roots, limits, output)?,
+        BenchTask::Perft(plies) => count_all(&roots, *plies, output)?,
     };
-    say(&cost.to_string());
+    output.say(&cost.to_string());
     Ok(())
 }
 
@@ -100,30 +103,25 @@ fn search_all(
     name: &str,
     roots: &[Position],
     limits: &Limits,
-    say: &mut dyn FnMut(&str),
+    output: &Output,
 ) -> Result<Cost> {
-    let mut sum = Cost::default();
+    let (mut sum, count) = (Cost::default(), roots.len());
     for (number, root) in (1..).zip(roots) {
         if !root.has_legal_move() {
-            say(&format!("{name}, position {number}/{}: no legal move", roots.len()));
+            output.say(&format!("{name}, position {number}/{count}: no legal move"));
             continue;
         }
         planner.new_game();
         let control = &mut Control::without_signals(limits.clone());
-        let report = planner.search(root, control, &mut |_| ())?;
-        sum.nodes += report.nodes;
-        sum.seconds += report.time.as_secs_f64();
-        say(&format!(
-            "{name}, position {number}/{}: {} nodes, score {}",
-            roots.len(),
-            report.nodes,
-            report.value
-        ));
+        let Report { nodes, time, value, .. } = planner.search(root, control, &mut |_| ())?;
+        sum.nodes += nodes;
+        sum.seconds += time.as_secs_f64();
+        output.say(&format!("{name}, position {number}/{count}: {nodes} nodes, score {value}"));
     }
     Ok(sum)
 }
 
-fn count_all(roots: &[Position], plies: u32, say: &mut dyn FnMut(&str)) -> Result<Cost> {
+fn count_all(roots: &[Position], plies: u32, output: &Output) -> Result<Cost> {
     let mut sum = Cost::default();
     for (number, root) in (1..).zip(roots) {
         let began = Instant::now();
@@ -131,18 +129,13 @@ fn count_all(roots: &[Position], plies: u32, say: &mut dyn FnMut(&str)) -> Resul
         let nodes = divide(root, plies, true, &go_on, &mut |_| ()).context("nothing stops it")?;
         sum.nodes += nodes;
         sum.seconds += began.elapsed().as_secs_f64();
-        say(&format!("perft {plies}, position {number}/{}: {nodes} nodes", roots.len()));
+        output.say(&format!("perft {plies}, position {number}/{}: {nodes} nodes", roots.len()));
     }
     Ok(sum)
 }
 
 fn bench_positions() -> Result<Vec<Position>> {
     BENCH_POSITIONS.into_iter().map(Position::from_fen).collect()
-}
-
-fn read_positions(path: &Path) -> Result<Vec<Position>> {
-    let file = PositionFile::read("bench", path)?;
-    file.lines.iter().map(|line| file.position(line)).collect()
 }
 
 /// Maximum length of a path in an error, in characters.

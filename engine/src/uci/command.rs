@@ -7,34 +7,32 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use azimuth_chess::text::shortened;
-use azimuth_search::{Limits, TimeLimit};
+use azimuth_search::Limits;
 
 use super::genfens::GenFens;
 use super::perft::MAX_PERFT_DEPTH;
+use crate::session::exactly;
 
 /// A line from the GUI.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     Uci,
     IsReady,
-    /// `setoption name … [value …]`
+    /// `setoption name … [value …]`; the value is the rest of the line.
     SetOption {
         name: String,
-        /// The rest of the line after `value`.
         value: Option<String>,
     },
     NewGame,
-    /// `position startpos|fen … [moves …]`
+    /// `position startpos|fen … [moves …]`; without a FEN for `startpos`.
     Position {
-        /// The FEN; `None` for the starting position.
         fen: Option<String>,
-        /// Moves in UCI notation.
         moves: Vec<String>,
     },
     Debug(bool),
+    /// `go …`, and its first unknown word, which is ignored if there is also a valid limit.
     Go {
         go: Go,
-        /// The first unknown word. It is ignored if there is also a valid limit.
         unknown: Option<String>,
     },
     /// `go perft …`, with a depth in plies.
@@ -299,12 +297,10 @@ fn set_limit(go: &mut Go, name: &str, number: i64) {
 }
 
 fn perft_depth(words: &[&str]) -> Result<u32> {
-    let depth = match words {
-        [depth] => depth.parse().ok().filter(|depth| (1..=MAX_PERFT_DEPTH).contains(depth)),
-        _ => None,
-    };
+    let found = words.join(" ");
+    let depth = found.parse().ok().filter(|depth| (1..=MAX_PERFT_DEPTH).contains(depth));
     depth.with_context(|| {
-        let found = quoted(&words.join(" "));
+        let found = quoted(&found);
         format!("{REFUSED}: 'perft' needs a depth from 1 to {MAX_PERFT_DEPTH}, found '{found}'")
     })
 }
@@ -336,8 +332,7 @@ fn bench(words: &[&str]) -> Result<Bench> {
         None | Some(&"depth") => BenchTask::Search(Limits { depth: Some(plies), ..unlimited }),
         Some(&"nodes") => BenchTask::Search(Limits { nodes: Some(limit), ..unlimited }),
         Some(&"movetime") => {
-            let time = Duration::from_millis(limit);
-            let time = Some(TimeLimit { soft: time, hard: time });
+            let time = Some(exactly(Duration::from_millis(limit)));
             BenchTask::Search(Limits { time, ..unlimited })
         }
         Some(&"perft") if plies > MAX_PERFT_DEPTH => {

@@ -1,9 +1,10 @@
 //! Tables for the terminal: static scores, and the root moves of a search. Also `flip`.
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use azimuth_chess::position::{Position, uci_move};
 use azimuth_search::{Bound, Control, ExplainedMove, Explanation, Limits, Planner, Value};
 use cozy_chess::Move;
+use shakmaty::fen::Fen;
 
 use crate::explain::side_name;
 
@@ -66,29 +67,10 @@ fn score(value: Value) -> String {
 /// Exchanges the sides: mirrors the ranks, and exchanges the colours and the side to move. The
 /// score for the side to move must not change. The history of the game is dropped.
 pub fn flipped(position: &Position) -> Result<Position> {
-    let fen = position.fen(true);
-    let fields: Vec<&str> = fen.split(' ').collect();
-    ensure!(fields.len() == 6, "flip: '{fen}' has no 6 fields");
-    let rows: Vec<String> = fields[0].split('/').rev().map(exchanged).collect();
-    let side = if fields[1] == "w" { "b" } else { "w" };
-    let castling = exchanged(fields[2]);
-    let en_passant =
-        fields[3].replace(['3', '6'], if fields[3].ends_with('3') { "6" } else { "3" });
-    Position::from_fen(&format!(
-        "{} {side} {castling} {en_passant} {} {}",
-        rows.join("/"),
-        fields[4],
-        fields[5]
-    ))
-}
-
-/// Exchanges upper and lower case: White's and Black's pieces.
-fn exchanged(text: &str) -> String {
-    let exchange = |letter: char| match letter.is_ascii_uppercase() {
-        true => letter.to_ascii_lowercase(),
-        false => letter.to_ascii_uppercase(),
-    };
-    text.chars().map(exchange).collect()
+    let setup = position.fen(true).parse::<Fen>()?.into_setup().into_mirrored();
+    // Nothing is lost: a setup from a FEN fits into one.
+    let fen = Fen::try_from_setup(setup).unwrap_or_else(|lossy| lossy.ignore());
+    Position::from_fen(&fen.to_string())
 }
 
 #[cfg(test)]

@@ -1,8 +1,6 @@
 //! The state of a UCI session, and the execution of its commands by a [`Program`]. A command that
 //! fails changes nothing.
 
-use std::ops::ControlFlow;
-
 use anyhow::{Context, Error, Result, bail, ensure};
 use azimuth_chess::board_diagram::board_diagram;
 use azimuth_chess::position::{Position, uci_move};
@@ -25,9 +23,6 @@ use crate::embedded_weights;
 pub trait Program {
     /// Name and version for `id name`.
     fn name(&self) -> String;
-
-    /// Name on the command line.
-    fn command(&self) -> &'static str;
 
     /// The `option` lines of the engine's options.
     fn options(&self) -> Vec<String> {
@@ -60,15 +55,16 @@ pub trait Program {
     /// The root moves of the last search with their results; `None` before the first search.
     fn explain(&mut self) -> Result<Option<Explanation>>;
 
-    /// Searches a set of positions, which may be the `current` one. The last line passed to `say`
-    /// has nodes and nodes per second.
-    fn bench(&mut self, bench: &Bench, current: &Position, say: &mut dyn FnMut(&str))
-    -> Result<()>;
+    /// Searches a set of positions, which may be the `current` one. The last line of output has the
+    /// nodes, and the nodes per second.
+    fn bench(&mut self, bench: &Bench, current: &Position, output: &Output) -> Result<()>;
 }
 
 /// The state of a UCI session.
 pub struct Engine {
     output: Output,
+    /// Name of the program on the command line.
+    command: &'static str,
     program: Box<dyn Program>,
     options: SessionOptions,
     position: Position,
@@ -81,9 +77,10 @@ pub struct Engine {
 }
 
 impl Engine {
-    pub fn new(output: Output, program: Box<dyn Program>) -> Self {
+    pub fn new(output: Output, command: &'static str, program: Box<dyn Program>) -> Self {
         Self {
             output,
+            command,
             program,
             options: SessionOptions::default(),
             position: Position::default(),
@@ -173,16 +170,14 @@ impl Engine {
                 build_facts().iter().for_each(|line| self.output.say(line));
             }
             Command::Help => {
-                let (name, command) = (self.program.name(), self.program.command());
-                let common = include_str!("help.txt").trim_end();
-                let text =
-                    format!("{name} speaks UCI. {common}\nOn the command line: {command} --help");
-                self.output.say(&text);
+                let (name, command) = (self.program.name(), self.command);
+                let help = include_str!("help.txt").trim_end();
+                let usage = format!("On the command line: {command} --help");
+                self.output.say(&format!("{name} speaks UCI. {help}\n{usage}"));
             }
             Command::Bench(bench) => {
                 self.await_idle("bench")?;
-                let output = self.output.clone();
-                self.program.bench(&bench, &self.position, &mut |line| output.say(line))?;
+                self.program.bench(&bench, &self.position, &self.output)?;
             }
             Command::GenFens(asked) => {
                 self.await_idle("genfens")?;
@@ -196,9 +191,8 @@ impl Engine {
     /// Stops the search, if any, and waits for its answer. A perft counts to its end, as
     /// Stockfish's does, so that `go perft 5` and `quit` can come from a pipe.
     pub fn quit(&mut self) {
-        match &mut self.running {
-            Some(running @ (Running::Search(_) | Running::Held(_))) => running.stop(),
-            Some(Running::Perft(_)) | None => {}
+        if let Some(running @ (Running::Search(_) | Running::Held(_))) = &mut self.running {
+            running.stop();
         }
         self.finish_running();
     }
@@ -207,8 +201,8 @@ impl Engine {
         let name = self.program.name();
         self.output.say(&format!("id name {name}"));
         self.output.say("id author the Azimuth developers");
-        let about = format!("{name}, {}", env!("CARGO_PKG_LICENSE"));
-        let about = text_line("UCI_EngineAbout", &about);
+        let licence = env!("CARGO_PKG_LICENSE");
+        let about = text_line("UCI_EngineAbout", &format!("{name}, {licence}"));
         let options = [self.program.options(), SessionOptions::describe(), vec![about]].concat();
         options.iter().for_each(|option| self.output.say(option));
         self.output.say("uciok");
@@ -258,10 +252,9 @@ impl Engine {
 
     fn generate_fens(&mut self, asked: &GenFens) -> Result<()> {
         let mut planner = self.program.take_planner(&GenFens::check())?;
-        let output = self.output.clone();
-        let generated = asked.run(&mut *planner, &mut |line| {
-            output.say(line);
-            if output.has_failed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        let generated = asked.run(&mut *planner, |line| {
+            self.output.say(line);
+            !self.output.has_failed()
         });
         self.program.put_back(generated.is_ok().then_some(planner));
         generated
@@ -270,11 +263,7 @@ impl Engine {
     /// Starts a search. Every call leads to a `bestmove`, even after an error.
     fn go(&mut self, go: Go) {
         let Go { ponder, infinite, .. } = go;
-        if let Err(error) = self.require_position() {
-            // A move in another position would be wrong, and a client waits for an answer.
-            self.output.inform(&format!("go: {error:#}"));
-            self.answer("bestmove 0000".to_owned(), ponder, infinite);
-        } else if !self.position.has_legal_move() {
+        if self.refused.is_none() && !self.position.has_legal_move() {
             let mated = !self.position.board().checkers().is_empty();
             let value = if mated { Value::mated_in(0) } else { Value::DRAW };
             self.output.say(&format!("info depth 0 score {value}"));
@@ -291,10 +280,7 @@ impl Engine {
     pub fn refuse_go(&mut self, error: &Error) -> Result<()> {
         self.await_idle("go")?;
         self.output.inform(&format!("{error:#}"));
-        self.output.say(&match self.refused {
-            Some(_) => "bestmove 0000".to_owned(),
-            None => self.any_move(),
-        });
+        self.output.say(&self.any_move());
         Ok(())
     }
 
@@ -305,7 +291,11 @@ impl Engine {
     }
 
     fn any_move(&self) -> String {
-        any_move(&self.position, self.options.chess960)
+        match self.refused {
+            // A move in another position would be wrong, and a client waits for an answer.
+            Some(_) => "bestmove 0000".to_owned(),
+            None => any_move(&self.position, self.options.chess960),
+        }
     }
 
     /// Fails if the last `position` was refused.
@@ -328,6 +318,7 @@ impl Engine {
     }
 
     fn begin_search(&mut self, mut go: Go) -> Result<()> {
+        self.require_position().context("go")?;
         let side = self.position.board().side_to_move();
         if self.options.nodes_per_ms.is_some() {
             self.node_clock.replace(&mut go, side);
@@ -344,13 +335,9 @@ impl Engine {
             pace: paced(&go, &limits),
             output: self.output.clone(),
         };
-        match Background::search(answer, planner, limits) {
-            Ok(search) => self.running = Some(Running::Search(search)),
-            Err(error) => {
-                self.program.put_back(None);
-                return Err(error);
-            }
-        }
+        let search = Background::search(answer, planner, limits);
+        let search = search.inspect_err(|_| self.program.put_back(None))?;
+        self.running = Some(Running::Search(search));
         Ok(())
     }
 
@@ -395,20 +382,18 @@ fn set_up(fen: Option<&str>, moves: &[String]) -> Result<(Position, Vec<String>)
         format!("position: the castling rights '{rights}' are dropped, for want of king or rook")
     }));
     for (number, text) in (1..).zip(moves) {
-        let mv = match position.parse_move(text) {
-            Ok(mv) => mv,
+        match position.parse_move(text) {
+            Ok(mv) => position.play(mv),
             Err(error) => {
-                let meant = parse_move(&position, text).ok();
-                let meant = meant.map(|mv| uci_move(position.board(), mv, false));
-                let meant =
-                    meant.map(|uci| format!("; UCI writes it as {uci}")).unwrap_or_default();
+                let meant = parse_move(&position, text).map_or(String::new(), |mv| {
+                    format!("; UCI writes it as {}", uci_move(position.board(), mv, false))
+                });
                 notices.push(format!(
                     "position: {error:#}{meant}; the moves from number {number} on are left out"
                 ));
                 break;
             }
-        };
-        position.play(mv);
+        }
     }
     Ok((position, notices))
 }

@@ -2,7 +2,7 @@
 //! and of its answer is OpenBench's (`Client/genfens.py`).
 
 use std::fmt::Display;
-use std::ops::{ControlFlow, RangeInclusive};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use azimuth_chess::position::{Position, fen_of, legal_moves};
 use azimuth_search::{Control, Limits, Planner};
 use rand::RngExt;
-use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use rand_xoshiro::rand_core::SeedableRng;
 
 use super::bench::PositionFile;
@@ -84,20 +84,15 @@ impl GenFens {
         Limits { nodes: Some(CHECK_NODES), ..Limits::default() }
     }
 
-    /// Draws the positions and passes `say` a line for each, until `say` returns `Break`.
-    pub fn run(
-        &self,
-        planner: &mut dyn Planner,
-        say: &mut dyn FnMut(&str) -> ControlFlow<()>,
-    ) -> Result<()> {
+    /// Draws the positions and passes `say` a line for each, until `say` returns `false`.
+    pub fn run(&self, planner: &mut dyn Planner, mut say: impl FnMut(&str) -> bool) -> Result<()> {
         let read = |path| PositionFile::read("genfens", path);
         let book = self.book.as_deref().map(read).transpose()?;
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
+        let mut random = Random::seed_from_u64(self.seed);
         planner.new_game();
         for _ in 0..self.count {
             let position = self.draw(book.as_ref(), planner, &mut random)?;
-            let line = format!("info string genfens {}", fen_of(position.board()));
-            if say(&line).is_break() {
+            if !say(&format!("info string genfens {}", fen_of(position.board()))) {
                 break;
             }
         }
@@ -109,7 +104,7 @@ impl GenFens {
         &self,
         book: Option<&PositionFile>,
         planner: &mut dyn Planner,
-        random: &mut Xoshiro256PlusPlus,
+        random: &mut Random,
     ) -> Result<Position> {
         for _ in 0..ATTEMPTS {
             let start = book.and_then(|book| Some(book.position(pick(&book.lines, random)?)));
@@ -151,17 +146,13 @@ fn number<T: FromStr + PartialOrd + Display>(
 
 /// A random item, each with the same chance; `None` if there are none. It draws 32 bits, so that
 /// the result is the same on every machine.
-fn pick<'a, T>(items: &'a [T], random: &mut Xoshiro256PlusPlus) -> Option<&'a T> {
+fn pick<'a, T>(items: &'a [T], random: &mut Random) -> Option<&'a T> {
     let count = u32::try_from(items.len()).ok().filter(|&count| count > 0)?;
     items.get(random.random_range(0..count) as usize)
 }
 
 /// The position after `plies` random moves; `None` if the game ends before.
-fn play_at_random(
-    mut position: Position,
-    plies: u32,
-    random: &mut Xoshiro256PlusPlus,
-) -> Option<Position> {
+fn play_at_random(mut position: Position, plies: u32, random: &mut Random) -> Option<Position> {
     for _ in 0..plies {
         let moves = legal_moves(position.board());
         position.play(*pick(&moves, random)?);
@@ -193,9 +184,9 @@ mod tests {
 
     fn fens(line: &str, planner: &mut dyn Planner) -> Result<Vec<String>> {
         let mut fens = Vec::new();
-        parsed(line)?.run(planner, &mut |line| {
+        parsed(line)?.run(planner, |line| {
             fens.extend(line.strip_prefix("info string genfens ").map(str::to_owned));
-            ControlFlow::Continue(())
+            true
         })?;
         Ok(fens)
     }

@@ -23,7 +23,7 @@ pub use azimuth::Build;
 use azimuth::{Azimuth, SinglePlanner};
 pub use command::Go;
 use command::{Command, parse};
-use engine::{Engine, Program};
+use engine::Engine;
 pub use engine::{build_facts, greeting};
 pub use limited_strength::{Knowledge, Level, WEAKEST_TO_STRONGEST};
 use output::Output;
@@ -37,7 +37,7 @@ const LINE_LIMIT: u64 = 1 << 20;
 /// to its end. Fails if an answer cannot be written, except to a closed pipe.
 pub fn run(input: impl BufRead, output: impl Write + Send + 'static) -> Result<()> {
     let output = Output::new(output);
-    converse(input, &output, Box::new(Azimuth::new(output.clone())))
+    converse(input, &output, azimuth_engine(&output))
 }
 
 /// As [`run`], with a single planner that `build` creates. `name` is sent as `id name`, and
@@ -50,14 +50,14 @@ pub fn run_planner(
     input: impl BufRead,
     output: impl Write + Send + 'static,
 ) -> Result<()> {
-    let planner = SinglePlanner::new(name, command, build)?;
-    converse(input, &Output::new(output), Box::new(planner))
+    let (output, planner) = (Output::new(output), SinglePlanner::new(name, build)?);
+    converse(input, &output, Engine::new(output.clone(), command, Box::new(planner)))
 }
 
 /// Runs one command of UCI to its end. Fails if the command is wrong or fails.
 pub fn run_command(line: &str, output: impl Write + Send + 'static) -> Result<()> {
     let output = Output::new(output);
-    let mut engine = Engine::new(output.clone(), Box::new(Azimuth::new(output.clone())));
+    let mut engine = azimuth_engine(&output);
     if let Some(command) = parse(line)? {
         engine.execute(command)?;
     }
@@ -65,8 +65,11 @@ pub fn run_command(line: &str, output: impl Write + Send + 'static) -> Result<()
     output.check()
 }
 
-fn converse(mut input: impl BufRead, output: &Output, program: Box<dyn Program>) -> Result<()> {
-    let mut engine = Engine::new(output.clone(), program);
+fn azimuth_engine(output: &Output) -> Engine {
+    Engine::new(output.clone(), "azimuth", Box::new(Azimuth::new(output.clone())))
+}
+
+fn converse(mut input: impl BufRead, output: &Output, mut engine: Engine) -> Result<()> {
     let mut line = Vec::new();
     while let Some(complete) = read_line(&mut input, &mut line) {
         let text = String::from_utf8_lossy(&line);

@@ -77,7 +77,7 @@ impl Options {
         let probing = default.probing;
         vec![
             spin_line("Hash", default.resources.hash_mb as u64, &HASH_MB),
-            button_line("Clear Hash"),
+            "option name Clear Hash type button".to_owned(),
             spin_line("Threads", default.resources.threads as u64, &THREADS),
             choice_line("Planner", AUTO, &planners()),
             text_line("WeightsFile", EMBEDDED),
@@ -94,12 +94,6 @@ impl Options {
             spin_line("SyzygyProbeLimit", probing.most_pieces as u64, &PROBE_LIMIT),
             check_line("Syzygy50MoveRule", probing.fifty_move_rule),
         ]
-    }
-
-    /// Whether a change from `others` to these options requires new planners, apart from changes of
-    /// the model and the tablebases.
-    pub fn reshapes_planners(&self, others: &Self) -> bool {
-        self.resources != others.resources || self.planners != others.planners
     }
 
     /// The Elo limit, if any. `UCI_Elo` overrides `Skill Level`.
@@ -259,10 +253,6 @@ fn choice_line(name: &str, value: &str, choices: &[String]) -> String {
 
 pub fn text_line(name: &str, value: &str) -> String {
     format!("option name {name} type string default {value}")
-}
-
-fn button_line(name: &str) -> String {
-    format!("option name {name} type button")
 }
 
 /// The text of a value; `None` if it is empty or `none`.

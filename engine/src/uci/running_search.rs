@@ -103,8 +103,7 @@ impl Background {
             let mv = uci_move(&board, mv, chess960);
             output.say(&format!("info depth {depth} currmove {mv} currmovenumber {number}"));
         });
-        let search =
-            move |state: &State| answer.search_and_print(planner, &mut control, &state.answered);
+        let search = move |state: &State| answer.run(planner, &mut control, state);
         Self::begin("search", signals, search)
     }
 
@@ -156,12 +155,8 @@ impl Background {
 }
 
 impl Answer {
-    fn search_and_print(
-        &self,
-        mut planner: Box<dyn Planner>,
-        control: &mut Control,
-        answered: &AtomicBool,
-    ) -> Finished {
+    /// Searches, and prints the reports and the best move.
+    fn run(&self, mut planner: Box<dyn Planner>, control: &mut Control, state: &State) -> Finished {
         let wdl = self.show_wdl.then(|| planner.wdl_model());
         let mut report = |report: &Report| self.output.say(&self.info(report, wdl.as_ref()));
         // Unwind safety: a planner that panics is dropped.
@@ -202,7 +197,7 @@ impl Answer {
                 any_move(&self.root, self.chess960)
             }
         };
-        answered.store(true, Ordering::Release);
+        state.answered.store(true, Ordering::Release);
         self.output.say(&best);
         Finished { planner: (!failed).then_some(planner), used }
     }

@@ -1,5 +1,4 @@
-//! The parts that HTML pages share: a board, a style, and a content security policy that allows only
-//! the page's own script and no requests.
+//! The parts that HTML pages share: a board, a style, and a content security policy.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
