@@ -10,7 +10,7 @@ use std::fs;
 use azimuth_train::data::dataset::read_all;
 use libfuzzer_sys::fuzz_target;
 
-// As `train/src/data/file/mod.rs` says.
+// The layout that `train/src/data/file/mod.rs` reads.
 const BLOCK: usize = 4096;
 const MAGIC: &[u8] = b"azimuth-data";
 const HEADER: usize = 56;

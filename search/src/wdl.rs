@@ -27,14 +27,14 @@ pub struct WdlModel {
 
 /// The fit to games of the beam with verification, as `azimuth-bench wdl` prints it.
 const BEAM: WdlModel = WdlModel {
-    even: [819.11, -2347.25, 2409.65, -805.69],
-    width: [545.53, -1637.95, 1829.55, -630.8],
+    even: [1136.77, -3209.19, 3174.21, -1028.58],
+    width: [594.99, -1517.44, 1499.88, -467.79],
 };
 
 /// The fit to games of the selective search.
 const SELECTIVE: WdlModel = WdlModel {
-    even: [508.15, -1325.12, 1404.08, -483.43],
-    width: [178.67, -457.39, 531.76, -185.31],
+    even: [753.38, -2254.93, 2527.32, -906.7],
+    width: [318.53, -1016.76, 1213.33, -441.12],
 };
 
 impl WdlModel {

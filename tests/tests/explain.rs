@@ -150,7 +150,7 @@ fn reasons_are_chess_and_from_the_lines() -> Result<()> {
             "It loses a queen for a pawn: 1. Qxe5+ Nxe5.",
         ),
         // A pawn breakthrough.
-        ("7k/ppp5/8/PPP5/8/8/8/7K w - - 0 1", "", "It promotes a pawn: 1. b6 "),
+        ("8/ppp5/8/PPP5/8/5k2/8/7K w - - 0 1", "", "It promotes a pawn: 1. b6 "),
         ("6k1/1p3ppp/8/P7/2P5/8/5PPP/6K1 w - - 0 1", "", "It promotes a pawn: 1. c5 "),
         // Draws and wins that the tables know, and a mate in one that the move prevents.
         ("7k/5Q2/8/8/8/8/1r6/K7 b - - 0 1", "", "Rb1+ draws, as the endgame tables show"),

@@ -160,8 +160,8 @@ fn a_score_of_some_root_moves_is_not_that_of_the_position() -> Result<()> {
 fn a_mate_beyond_the_fifty_move_rule_is_not_announced() -> Result<()> {
     let mut session = session()?;
     session.set("Planner", "selective")?;
-    let lines = session.search("fen 8/8/5k2/8/8/8/R7/1R2K3 w - - 0 1", "go depth 11")?;
-    assert!(lines.iter().any(|line| line.contains("score mate 6")), "{lines:?}");
+    let lines = session.search("fen 8/8/5k2/8/8/8/R7/1R2K3 w - - 0 1", "go depth 13")?;
+    assert!(lines.iter().any(|line| line.contains("score mate 5")), "{lines:?}");
     let lines = session.search("fen 8/8/5k2/8/8/8/R7/1R2K3 w - - 96 60", "go depth 2")?;
     assert!(lines.iter().all(|line| !line.contains("score mate")), "{lines:?}");
     session.end()

@@ -25,7 +25,7 @@ use super::read::position_lines::View;
 #[derive(Args)]
 pub struct DataCommand {
     /// Input files: .azd, .pgn, .jsonl (lichess's evaluations), .epd, .csv, .bag, .bagz, .binpack,
-    /// .bullet, .viri; text formats, .bullet and .viri also with .zst.
+    /// .bullet, .viri; text formats, .bullet and .viri also compressed (.gz, .bz2, .zst).
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// File to write: a dataset (.azd), or, from datasets, .pgn or .csv, also with .zst. The same

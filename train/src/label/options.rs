@@ -25,8 +25,8 @@ pub struct LabelOptions {
     /// capture wins material, the static evaluation is wrong.
     #[arg(long, requires = "network")]
     pub quiescence: bool,
-    /// Files of FENs or EPD, one per line, at which walks start (also .zst); not used by `--walk
-    /// endings`.
+    /// Files of FENs or EPD, one per line, at which walks start (also compressed); not used by
+    /// `--walk endings`.
     #[arg(long, num_args = 1..)]
     pub fens: Vec<PathBuf>,
     /// Dataset to write (.azd); the same command resumes an interrupted run.

@@ -145,7 +145,7 @@ impl Format {
         known.with_context(|| {
             format!(
                 "'{}': the format does not follow from the name (.azd, .pgn, .jsonl, .epd, .csv, .bag, .bagz, \
-                 .binpack, .bullet, .viri; but for .azd, .bag, .bagz and .binpack also with .zst); give --format",
+                 .binpack, .bullet, .viri; but for .azd, .bag, .bagz and .binpack also compressed); give --format",
                 path.display()
             )
         })
