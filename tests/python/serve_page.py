@@ -255,7 +255,7 @@ def clocks(page):
     expect(moves(page)).to_have_count(4, timeout=20_000)
     # A piece for nothing. The clock has the time of each move.
     expect(top.locator(".captured")).to_have_text("♝ +3")
-    assert white_share(page) < 0.2, white_share(page)
+    wait_until(page, lambda: white_share(page) < 0.2, "the evaluation")
     page.click("#play-takeback")
     expect(moves(page)).to_have_count(2)
     back = [clock_seconds(bottom), clock_seconds(top)]

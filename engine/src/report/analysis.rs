@@ -58,7 +58,7 @@ pub enum Judgement {
     Inaccuracy,
     /// At least 0.24.
     Mistake,
-    /// At least 0.36.
+    /// At least 0.36, or an inaccuracy that allows a forced mate.
     Blunder,
 }
 
@@ -127,7 +127,11 @@ impl Analyst<'_> {
             stop = self.stop_within(stop.position, limits)?;
             loss = loss_of(before, mv, &stop);
         }
-        let judgement = BANDS.iter().find(|(least, _)| loss >= *least).map(|band| band.1);
+        let allows_mate = stop.value.moves_to_mate().is_some_and(|moves| moves > 0);
+        let judgement = match BANDS.iter().find(|(least, _)| loss >= *least) {
+            Some(_) if allows_mate => Some(Judgement::Blunder),
+            band => band.map(|&(_, judgement)| judgement),
+        };
         let played = [&[mv], stop.line.as_slice()].concat();
         let value = (-stop.value).seen_from_before(1);
         let wdl = self.planner.wdl_model();
