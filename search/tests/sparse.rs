@@ -113,7 +113,7 @@ fn small(features: FeatureSet) -> SparseConfig {
 
 #[test]
 fn every_set_and_every_head_plays_as_it_is_defined() -> Result<()> {
-    for (number, (set, heads)) in SETS.iter().zip([1, 2, 8, 3, 32]).enumerate() {
+    for (number, (set, heads)) in SETS.iter().zip([1, 8, 3, 32]).enumerate() {
         let middle_layers = number % 3;
         let config = SparseConfig { heads, middle_layers, ..small(set.parse()?) };
         config.check()?;
@@ -136,7 +136,7 @@ fn every_set_and_every_head_plays_as_it_is_defined() -> Result<()> {
 fn a_cosine_is_that_of_the_embedding_whatever_came_before() -> Result<()> {
     for set in SETS {
         let features = set.parse()?;
-        let config = SparseConfig { middle_layers: 1, ..small(features) };
+        let config = SparseConfig { heads: 8, middle_layers: 1, ..small(features) };
         let axis = axis(config.embedding_dim)?;
         let mut encoder = QuantisedEncoder::new(&config, &made_up(&config)?, &axis)?;
         let boards = positions();

@@ -18,11 +18,15 @@ from serve_page import arrow_state, depth, load, moves, opened, type_move, wait_
 # Most seconds from the address to the engine's first move. An idle machine needs fewer than 5.
 FIRST_MOVE = 20
 
-# Records the values of the progress bars of downloads.
+# Records the values of the progress bars of downloads, and the largest number of bars at a time.
 PROGRESS = """
     window.progress = []
-    new MutationObserver(() => progress.push(document.querySelector("progress")?.value ?? progress.at(-1) ?? 0))
-        .observe(document, {childList: true, subtree: true, attributes: true})
+    window.bars = 0
+    new MutationObserver(() => {
+        const shown = document.querySelectorAll("progress")
+        window.bars = Math.max(window.bars, shown.length)
+        progress.push(shown[0]?.value ?? progress.at(-1) ?? 0)
+    }).observe(document, {childList: true, subtree: true, attributes: true})
 """
 
 
@@ -92,7 +96,10 @@ def first(browser, host, folder):
         fetched = [asked for asked in Handler.asked if asked.startswith("weights/")]
         assert len(fetched) == 2, fetched
         if visit == "first":
-            assert max(page.evaluate("progress")) > 15e6, "the larger weights are half fetched or more"
+            progress = page.evaluate("progress")
+            assert max(progress) > 15e6 and page.evaluate("bars") == 1, progress
+            falls = [value for value, before in zip(progress[1:], progress) if value < before]
+            assert falls == [0], "the second bar begins at 0, and no bar goes back"
             page.evaluate("navigator.serviceWorker.ready.then(() => null)")
             page.close()
             host.end()
@@ -167,13 +174,14 @@ def update(browser, host, folder):
 
 def faults(browser, host, folder):
     """A file that is not the page's is refused, and a missing one is named."""
-    for answer, said in [
-        ({"body": b"x"}, "weights/beam.safetensors: not the file that belongs to this page"),
-        ({"status": 404}, "cannot fetch weights/beam.safetensors: 404"),
+    for name, answer, said in [
+        ("beam", {"body": b"x"}, "weights/beam.safetensors: not the file that belongs to this page"),
+        ("beam", {"status": 404}, "cannot fetch weights/beam.safetensors: 404"),
+        ("selective", {"status": 404}, "cannot fetch weights/selective.safetensors: 404"),
     ]:
         context = browser.new_context(locale="en-US", service_workers="block")
         page = context.new_page()
-        page.route("**/weights/**", lambda route: route.fulfill(**answer))
+        page.route(f"**/weights/{name}*", lambda route: route.fulfill(**answer))
         page.goto(host.address)
         expect(page.locator("#connection")).to_contain_text(said)
         context.close()

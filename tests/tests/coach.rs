@@ -106,7 +106,7 @@ fn judge(lesson: &Lesson) -> Result<bool> {
 }
 
 #[test]
-fn explanations_name_every_idea_and_claim_nothing_false() -> Result<()> {
+fn explanations_name_ideas_and_claim_nothing_false() -> Result<()> {
     let lessons = lessons()?;
     ensure!(lessons.len() == 60, "{} positions", lessons.len());
     let judged = |lessons: &[Lesson]| lessons.iter().map(judge).collect::<Result<Vec<bool>>>();
@@ -117,7 +117,7 @@ fn explanations_name_every_idea_and_claim_nothing_false() -> Result<()> {
     });
     let second = second.map_err(|_| anyhow!("a panic"))??;
     let named = [first?, second].concat().into_iter().filter(|&is_named| is_named).count();
-    ensure!(named >= 54, "{named} of 60 ideas are named");
+    ensure!(named >= 56, "{named} of 60 ideas are named");
     Ok(())
 }
 

@@ -219,6 +219,7 @@ fn hostile_files_are_refused() -> Result<()> {
         ("illegal.csv", csv(format!("{kings},1\n{kings} w,1")), "line 3: FEN"),
         ("number.csv", csv(format!("{kings},1e999")), "line 2: '1e999': not centipawns"),
         ("headings.csv", b"a,b\n".to_vec(), "the headings name no column 'fen'"),
+        ("label.csv", b"fen,score\n".to_vec(), "the headings name"),
         ("illegal.epd", b"8/8/8/8/8/8/8/8 w - - ce 1;\n".to_vec(), "line 1: FEN"),
         (
             "number.epd",

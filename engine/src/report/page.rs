@@ -158,7 +158,9 @@ impl Journal {
     /// Opens the journal of the page `out`, or begins one. Fails if another process writes it, or
     /// if its games were analysed with other `settings`.
     pub fn open(out: &Path, settings: &str) -> Result<Self> {
-        let path = out.with_added_extension("journal");
+        let mut path = out.as_os_str().to_owned();
+        path.push(".journal");
+        let path = PathBuf::from(path);
         let name = || format!("journal '{}'", path.display());
         let (file, head) = open(&path, settings).with_context(name)?;
         Ok(Self { path, file, head, end: head, may_hold_more: true })

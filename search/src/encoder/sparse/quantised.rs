@@ -229,7 +229,8 @@ fn features(inputs: &Inputs) -> Result<&FeatureBatch> {
 fn quantised_sums(config: &SparseConfig, parameters: &Parameters) -> Result<Sums> {
     let quantise = |values: &[f32], quantised: &mut Vec<i16>| {
         let one = f32::from(SUM_ONE);
-        // Rounded by hand: `round` calls a function for each value on older processors.
+        // To the nearest integer, like `round`, which calls a function for each value on older
+        // processors. Within a unit in the last place of a tie, the result may differ.
         let nearest = |value: f32| (value + 0.5_f32.copysign(value)) as i16;
         quantised.extend(values.iter().map(|value| nearest(value * one)));
     };
