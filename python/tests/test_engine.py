@@ -86,7 +86,7 @@ def test_it_explains(engine):
     assert [move.rank_after for move in exact] == list(range(1, len(exact) + 1))
     scores = [move.score.white() for move in exact]
     assert scores == sorted(scores, reverse=True)
-    assert [move.san for move in exact[:2]] == ["Nc3", "Bc4"]
+    assert [move.san for move in exact[:2]] == ["Bc4", "d4"]
     assert best.rank_after == 1
     assert capture.score.white() < best.score.white()
     assert explained.json["format_version"] == 1
