@@ -94,7 +94,6 @@ fn random(architecture: Architecture) -> Result<Weights> {
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
 
     /// The paper's table: about 10 and 39 million parameters; each is used once per token.

@@ -62,8 +62,9 @@ pub enum Judgement {
     Blunder,
 }
 
-/// Loss of expected score from which on a move is an inaccuracy, a mistake or a blunder, unless it
-/// allows a mate: at an even score, about 55, 110 and 170 centipawns, which are lichess's thresholds there.
+/// Loss of expected score from which on a move is an inaccuracy, a mistake or a blunder; one that
+/// allows a mate is a blunder. At an even score, these are about 55, 110 and 170 centipawns,
+/// lichess's thresholds there.
 const BANDS: [(f32, Judgement); 3] =
     [(0.36, Judgement::Blunder), (0.24, Judgement::Mistake), (INACCURACY, Judgement::Inaccuracy)];
 

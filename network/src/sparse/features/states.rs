@@ -159,7 +159,7 @@ impl Attacks {
     }
 }
 
-/// Squares that one side attacks, including those of its own pieces.
+/// The squares that one side attacks. Squares with its own pieces count, too.
 #[derive(Default)]
 pub struct SideAttacks {
     /// By a pawn.
