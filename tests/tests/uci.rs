@@ -296,7 +296,7 @@ fn plays_announced_mates(planner: &str, depth: u32) -> Result<()> {
 fn a_rating_and_a_skill_level_limit_the_depth_at_any_clock() -> Result<()> {
     let mut session = session()?;
     session.set("UCI_LimitStrength", true)?;
-    session.set("UCI_Elo", 1354)?;
+    session.set("UCI_Elo", 1346)?;
     let deepest = |lines: &[String]| -> Option<u32> {
         lines.iter().filter_map(|line| word_after(line, "depth")?.parse().ok()).max()
     };
