@@ -9,15 +9,16 @@ pub mod uci_lines;
 use std::env::consts::{EXE_EXTENSION, EXE_SUFFIX};
 use std::ffi::OsStr;
 use std::fmt::Display;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
 use std::sync::LazyLock;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// Longest wait for an answer, a file or the end of a process.
@@ -29,6 +30,9 @@ const VENV_PYTHON: &str =
 
 /// A few labelled games of Stockfish 15.1 against itself, with variations.
 pub const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/games.pgn.zst");
+
+/// A position with moves of every kind.
+pub const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
 /// All rivals.
 pub const RIVALS: [&str; 8] =
@@ -220,6 +224,11 @@ impl Folder {
         std::fs::read_to_string(self.at(name)).with_context(|| name.to_owned())
     }
 
+    /// Reads a file with a JSON value on each line, such as the log of a run.
+    pub fn json_lines(&self, name: &str) -> Result<Vec<Value>> {
+        self.read(name)?.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
+    }
+
     /// The names of its files, in order.
     pub fn names(&self) -> Result<Vec<String>> {
         names_in(self.path())
@@ -363,7 +372,8 @@ impl Drop for Session {
     }
 }
 
-fn read_lines(output: ChildStdout) -> Receiver<String> {
+/// The lines of an output, which another thread reads.
+pub fn read_lines(output: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, lines) = channel();
     std::thread::spawn(move || {
         for line in BufReader::new(output).lines().map_while(Result::ok) {

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::num::NonZero;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
 
 use anyhow::{Context, Result};
 use azimuth_cli::say;
 use azimuth_search::inference::{ModelClient, ModelSource, Worker};
 use azimuth_search::{
-    DefaultWeights, Planner, PlannerKind, PlannerSettings, Resources, Tablebases, TimeLimit,
+    DefaultWeights, Planner, PlannerKind, PlannerSettings, Resources, Tablebases,
 };
 
 use crate::map::{Map, MapWeights};
@@ -19,11 +18,6 @@ use crate::{embedded_tables, embedded_weights};
 
 pub fn notice(text: &str) {
     say(format_args!("azimuth: {text}"));
-}
-
-/// The limits of a search that takes `time`.
-pub fn exactly(time: Duration) -> TimeLimit {
-    TimeLimit { soft: time, hard: time }
 }
 
 /// Inference workers, each started on first use: one for each set of embedded weights, or a single

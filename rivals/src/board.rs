@@ -218,7 +218,7 @@ pub mod as_double {
 mod tests {
     use std::collections::BTreeSet;
 
-    use azimuth_chess::position::{Position, legal_moves, uci_move};
+    use azimuth_chess::position::{Position, STARTPOS, legal_moves, uci_move};
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -266,13 +266,12 @@ mod tests {
         expected[7] = 0.0;
         assert_eq!(of(fen, Square::D5)?, expected);
         // White to move is plane 12, and no capture on e3 is legal.
-        let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
         let mut expected = vec![0.0; PLANES];
         for plane in [0, 12, 13, 14, 15, 16] {
             expected[plane] = 1.0;
         }
         expected[19] = 0.01;
-        assert_eq!(of(start, Square::E2)?, expected);
+        assert_eq!(of(STARTPOS, Square::E2)?, expected);
         Ok(())
     }
 
@@ -298,11 +297,10 @@ mod tests {
 
     #[test]
     fn numbers_are_those_worked_out_by_hand() {
-        let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
         // e2 is square 12; north is direction 0, and two squares are its second type.
-        assert_eq!(named(start, "e2e4"), 12 * 73 + 1);
+        assert_eq!(named(STARTPOS, "e2e4"), 12 * 73 + 1);
         // g1 is square 6; north-north-west is the eighth knight step.
-        assert_eq!(named(start, "g1f3"), 6 * 73 + 56 + 7);
+        assert_eq!(named(STARTPOS, "g1f3"), 6 * 73 + 56 + 7);
         let castling = "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1";
         // e1 is square 4; east is direction 2, west is 6.
         assert_eq!(named(castling, "e1g1"), 4 * 73 + 2 * 7 + 1);

@@ -209,9 +209,4 @@ impl Rival {
         };
         Some(file)
     }
-
-    /// Whether the rival predicts only a move and no value of a position.
-    pub fn is_policy(self) -> bool {
-        matches!(self, Self::Policy | Self::Diffusion)
-    }
 }

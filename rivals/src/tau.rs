@@ -111,7 +111,7 @@ fn stem(path: &Path) -> String {
 fn speed(planner: &mut dyn Planner, positions: &[Labelled]) -> Result<f64> {
     let (mut nodes, mut seconds) = (0, 0.0);
     for labelled in positions {
-        let time = Some(TimeLimit { soft: SPEED_TIME, hard: SPEED_TIME });
+        let time = Some(TimeLimit::exactly(SPEED_TIME));
         let mut control = Control::without_signals(Limits { time, ..Limits::default() });
         let report = planner.search(&labelled.position, &mut control, &mut |_| ())?;
         nodes += report.nodes;
@@ -165,9 +165,10 @@ impl Subject {
                 LoadedSubject { name, planner, value, training }
             }
             Self::Rival(rival) => {
-                let value = match rival.is_policy() {
-                    true => Value::LabelOfChosenMove,
-                    false => Value::Evaluation,
+                let value = match rival {
+                    // They predict only a move.
+                    Rival::Policy | Rival::Diffusion => Value::LabelOfChosenMove,
+                    _ => Value::Evaluation,
                 };
                 let planner = rival.planner(weights, &Device::Cpu, 0)?;
                 let training = rival.weights(weights)?.as_ref().map(Training::of);
@@ -192,7 +193,7 @@ impl Training {
         let training = &weights.metadata.training;
         let number = |key: &str| training[key].as_f64().unwrap_or(0.0);
         Self {
-            parameters: weights.parameter_count(),
+            parameters: weights.tensors.values().map(|tensor| tensor.elem_count()).sum(),
             examples: (number("batch") * number("steps")) as u64,
             seconds: number("seconds"),
         }

@@ -89,10 +89,6 @@ impl RivalWeights {
         Ok(VarBuilder::from_tensors(tensors, DType::F32, device))
     }
 
-    pub fn parameter_count(&self) -> usize {
-        self.tensors.values().map(Tensor::elem_count).sum()
-    }
-
     /// Writes the file atomically, with floats as bf16.
     pub fn write(&self, path: &Path) -> Result<()> {
         let small = |(name, tensor): (&String, &Tensor)| {

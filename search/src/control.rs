@@ -110,6 +110,13 @@ pub struct TimeLimit {
     pub hard: Duration,
 }
 
+impl TimeLimit {
+    /// The limits of a search that takes `time`.
+    pub fn exactly(time: Duration) -> Self {
+        Self { soft: time, hard: time }
+    }
+}
+
 /// A limited strength: noise on the score of every position, so that the search plans well with an
 /// imperfect evaluation, and a limit on the size of a search. The noise of a position stays the
 /// same for the whole game. Mate scores stay exact.

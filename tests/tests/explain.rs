@@ -5,14 +5,12 @@ use std::process::{Command, Output, Stdio};
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::position::{Position, fen_of};
 use azimuth_tests::{
-    Folder, Session, binary, printed, refused, run, run_with_input, text, word_after,
+    Folder, KIWIPETE, Session, binary, printed, refused, run, run_with_input, text, word_after,
 };
 use serde_json::Value;
 
 /// A position in which no capture wins material.
 const QUIET: &str = "r1bqk2r/ppp2ppp/2n2n2/2bpp3/4P3/2PP1N2/PP1NBPPP/R1BQK2R w KQkq - 0 7";
-
-const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
 fn explain(arguments: &[&str]) -> Result<Output> {
     run("azimuth", &[&["explain"], arguments].concat())

@@ -7,16 +7,16 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{BufRead, BufReader, PipeWriter, Write};
+use std::io::{BufReader, PipeWriter, Write};
 use std::process::{Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::Receiver;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use azimuth_chess::position::Position;
 use azimuth_tests::uci_lines::{number_of_lines, play_sessions};
-use azimuth_tests::{Folder, RIVALS, binary, wait};
+use azimuth_tests::{Folder, RIVALS, binary, read_lines, wait};
 
 /// Default number of commands in all sessions with waits, and without.
 const COMMANDS: usize = 5_000;
@@ -54,7 +54,7 @@ const ANSWERED: [&str; 1] = ["bestmove "];
 struct Engine {
     input: PipeWriter,
     lines: Receiver<String>,
-    threads: [JoinHandle<()>; 2],
+    thread: JoinHandle<()>,
     /// The searches that have not been answered yet, oldest first.
     searches: VecDeque<Search>,
     marks: u32,
@@ -72,16 +72,11 @@ impl Engine {
     fn start() -> Result<Self> {
         let (reader, input) = std::io::pipe()?;
         let (output, writer) = std::io::pipe()?;
-        let (sender, lines) = channel();
-        let engine = thread::spawn(move || {
+        let thread = thread::spawn(move || {
             azimuth::uci::run(BufReader::new(reader), writer).expect("answers can be written");
         });
-        let listener = thread::spawn(move || {
-            for line in BufReader::new(output).lines().map_while(Result::ok) {
-                let _ = sender.send(line);
-            }
-        });
-        Ok(Self { input, lines, threads: [engine, listener], searches: VecDeque::new(), marks: 0 })
+        let lines = read_lines(output);
+        Ok(Self { input, lines, thread, searches: VecDeque::new(), marks: 0 })
     }
 
     /// Sends a line and reads the engine's response.
@@ -185,10 +180,7 @@ impl Engine {
     fn end(mut self) -> Result<()> {
         self.finish_search()?;
         drop(self.input);
-        for thread in self.threads {
-            thread.join().map_err(|_| anyhow!("the engine panicked"))?;
-        }
-        Ok(())
+        self.thread.join().map_err(|_| anyhow!("the engine panicked"))
     }
 }
 

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_tests::{
-    Folder, binary, printed, python, refused, run, run_with_input, text, wait_until,
+    Folder, KIWIPETE, binary, printed, python, refused, run, run_with_input, text, wait_until,
 };
 use serde_json::{Value, json};
 
@@ -75,10 +75,9 @@ fn the_page_works_by_keyboard_and_runs_nobodys_script() -> Result<()> {
 fn an_explanation_is_a_page_too() -> Result<()> {
     let folder = Folder::new()?;
     let page = text(&folder.at("why.html"));
-    let fen = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
     // The beam verifies moves; the selective search does not.
     for (limit, verified) in [("--nodes=5000", "0"), ("--depth=4", "48")] {
-        let arguments = ["explain", fen, limit, "--tree", "3", "--html", &page];
+        let arguments = ["explain", KIWIPETE, limit, "--tree", "3", "--html", &page];
         printed(run("azimuth", &arguments)?)?;
         let said = python("explain_page.py", &[&page, &text(folder.path()), verified])?;
         assert!(said.ends_with("the explanation is as it should be\n"), "{said}");

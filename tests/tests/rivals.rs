@@ -82,19 +82,14 @@ fn rivals(folder: &Folder, line: &str) -> Result<()> {
     printed(folder.run("azimuth-rivals", line)?).map(drop)
 }
 
-/// Held-out metrics of a run, in order.
-fn log(folder: &Folder, name: &str) -> Result<Vec<serde_json::Value>> {
-    let text = folder.read(&format!("{name}.jsonl"))?;
-    Ok(text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
-}
-
 #[test]
 fn every_trainer_lowers_its_loss_and_its_weights_play() -> Result<()> {
     let folder = Folder::new()?;
     for (place, Learner { rival, sizes, run: options, first_tenth }) in (1..).zip(LEARNERS) {
         let name = place.to_string();
         rivals(&folder, &train(rival, &name, &format!("{sizes} {options}"))).context(rival)?;
-        let log = log(&folder, &name)?;
+        // The held-out metrics of the run, in order.
+        let log = folder.json_lines(&format!("{name}.jsonl"))?;
         for line in &log {
             let metrics = line.as_object().context("an object")?;
             let numbers = metrics.iter().filter(|(name, _)| *name != "training_loss");
@@ -202,7 +197,7 @@ fn a_killed_run_goes_on() -> Result<()> {
     let said = String::from_utf8(output.stderr)?;
     assert!(output.status.success() && said.contains("continuing at step"), "{said}");
     assert!(weights.exists() && !checkpoint.exists());
-    let log = log(&folder, "value")?;
+    let log = folder.json_lines("value.jsonl")?;
     let steps: Vec<u64> = log.iter().filter_map(|line| line["step"].as_u64()).collect();
     assert!(
         steps.is_sorted() && steps.first() == Some(&0) && steps.last() == Some(&300),

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use azimuth_chess::position::{Position, STARTPOS, legal_moves, uci_move};
-use azimuth_tests::{Folder, Session, binary, printed, refusal, run, run_with_input, word_after};
+use azimuth_tests::{
+    Folder, KIWIPETE, Session, binary, printed, refusal, run, run_with_input, word_after,
+};
 
-const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 const MINI: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../weights/mini.safetensors");
 
 fn session() -> Result<Session> {

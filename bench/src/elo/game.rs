@@ -142,7 +142,7 @@ impl FromStr for ResignRule {
     }
 }
 
-pub struct Adjudicator<'a> {
+struct Adjudicator<'a> {
     rules: &'a Adjudication,
     /// Number of consecutive plies with a score within the draw margin.
     equal: usize,
@@ -151,17 +151,13 @@ pub struct Adjudicator<'a> {
 }
 
 impl<'a> Adjudicator<'a> {
-    pub fn new(rules: &'a Adjudication) -> Self {
+    fn new(rules: &'a Adjudication) -> Self {
         Self { rules, equal: 0, decided: (0, Color::White) }
     }
 
     /// Records a score from White's view after a move, and returns the outcome if a rule now
     /// applies.
-    pub fn decide(
-        &mut self,
-        evaluation: Option<Evaluation>,
-        position: &Position,
-    ) -> Option<Outcome> {
+    fn decide(&mut self, evaluation: Option<Evaluation>, position: &Position) -> Option<Outcome> {
         let centipawns = match evaluation? {
             Evaluation::Centipawns(value) => value,
             Evaluation::Mate(moves) => i32::MAX * moves.signum(),

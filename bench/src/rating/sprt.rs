@@ -45,7 +45,7 @@ impl Sprt {
     }
 
     /// Log-likelihood ratio of `elo1` to `elo0`.
-    pub fn log_likelihood_ratio(&self, counts: &Pentanomial) -> f64 {
+    fn log_likelihood_ratio(&self, counts: &Pentanomial) -> f64 {
         if counts.pairs() == 0 {
             return 0.0;
         }
@@ -54,7 +54,10 @@ impl Sprt {
         let found = counts.map(|count| count / total);
         let likeliest = |elo: f64| match self.model {
             EloModel::Logistic => likeliest_with_mean(found, expected_score(elo)),
-            EloModel::Normalized => likeliest_with_deviations(found, pair_deviations(elo)),
+            // The deviation is that of a pair, and normalized Elo is in deviations of one game.
+            EloModel::Normalized => {
+                likeliest_with_deviations(found, elo / NORMALIZED * std::f64::consts::SQRT_2)
+            }
         };
         let (null, alternative) = (likeliest(self.elo0), likeliest(self.elo1));
         let ratio = |i: usize| found[i] * (alternative[i] / null[i]).ln();
@@ -179,10 +182,10 @@ fn tilted(found: [f64; 5], gains: [f64; 5]) -> [f64; 5] {
 }
 
 /// The possible scores of a pair: 0, 0.5, 1, 1.5 and 2 points, divided by 2.
-pub const SCORES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
+const SCORES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
 
 /// Half-width of a 95% interval in standard errors.
-pub const NORMAL_95: f64 = 1.959_963_984_540_054;
+const NORMAL_95: f64 = 1.959_963_984_540_054;
 
 /// Normalized Elo of one standard deviation of a game's score.
 const NORMALIZED: f64 = 800.0 / std::f64::consts::LN_10;
@@ -239,11 +242,6 @@ pub fn logistic(score: f64) -> f64 {
 /// Expected score at a difference of `elo`.
 pub fn expected_score(elo: f64) -> f64 {
     1.0 / (1.0 + 10f64.powf(-elo / 400.0))
-}
-
-/// Distance of the score from 1/2 in standard deviations of a pair, at a normalized Elo.
-pub fn pair_deviations(normalized_elo: f64) -> f64 {
-    normalized_elo / NORMALIZED * std::f64::consts::SQRT_2
 }
 
 #[cfg(test)]

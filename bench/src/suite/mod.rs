@@ -105,8 +105,8 @@ fn by_depth(arguments: &Suite, worker: &Worker) -> Result<Vec<SuiteResults>> {
 
 fn timed(arguments: &Suite, worker: &Worker, milliseconds: u64) -> Result<Vec<TimedSuite>> {
     let mut all = Vec::new();
-    let end = Duration::from_millis(milliseconds);
-    let limits = Limits { time: Some(TimeLimit { soft: end, hard: end }), ..Limits::default() };
+    let time = Some(TimeLimit::exactly(Duration::from_millis(milliseconds)));
+    let limits = Limits { time, ..Limits::default() };
     for file in &arguments.files {
         let (suite, problems) = (file_name(file), Problems::read(file)?);
         let rate = solve(&problems, &mut *solver(arguments, worker)?, &limits)?;

@@ -92,7 +92,8 @@ impl<R: Read> Lexer<R> {
         if std::mem::take(&mut self.again) {
             return Ok(true);
         }
-        self.kind = match (self.in_comment, self.skip_spaces_outside()?) {
+        let next = if self.in_comment { None } else { self.skip_spaces()? };
+        self.kind = match (self.in_comment, next) {
             (true, _) => self.comment()?,
             (false, None) => return Ok(false),
             (false, Some(b'[')) if (tags_anywhere || self.begins_line) && self.is_tag()? => {
@@ -204,10 +205,6 @@ impl<R: Read> Lexer<R> {
             }
         }
         Ok(Some(self.buffer[self.place + ahead]))
-    }
-
-    fn skip_spaces_outside(&mut self) -> io::Result<Option<u8>> {
-        if self.in_comment { Ok(None) } else { self.skip_spaces() }
     }
 
     /// Skips spaces, lines that begin with `%`, and the rest of lines after `;`. Returns the byte

@@ -15,13 +15,14 @@ use azimuth_network::replace_file::check_output;
 use azimuth_search::inference::{Backend, ModelSource};
 use azimuth_search::{
     BeamSettings, BeamVerify, Limits, PlannerKind, PlannerSettings, Resources, StopSwitch,
+    TimeLimit,
 };
 use clap::Args;
 use cozy_chess::Color;
 
 use super::study::{Study, Task};
 use super::{html, json, text};
-use crate::session::{Models, exactly, notice};
+use crate::session::{Models, notice};
 
 /// Search time if no limit is given.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
@@ -121,7 +122,7 @@ impl ExplainCommand {
 
     fn limits(&self) -> Limits {
         let unlimited = self.depth.is_none() && self.nodes.is_none();
-        let time = self.time.or(unlimited.then_some(DEFAULT_TIME)).map(exactly);
+        let time = self.time.or(unlimited.then_some(DEFAULT_TIME)).map(TimeLimit::exactly);
         Limits { depth: self.depth, nodes: self.nodes, time, ..Limits::default() }
     }
 }

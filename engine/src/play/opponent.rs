@@ -9,7 +9,7 @@ use azimuth_search::{Control, DefaultWeights, Limits, Report, StopSwitch, TimeLi
 use cozy_chess::{Color, Move};
 
 use crate::explain::{Study, Task, numbered, reason};
-use crate::session::{ONLY_PAGE, Role, Seat, exactly};
+use crate::session::{ONLY_PAGE, Role, Seat};
 use crate::uci::{Go, Level, budget};
 
 /// The engine that plays against the human.
@@ -36,7 +36,14 @@ impl Opponent {
         let role = limited.unwrap_or(Role::ANALYST);
         // Loading the weights takes no time of a clock.
         seat.planner(role, ONLY_PAGE)?;
-        Ok(Self { seat, role, time: exactly(time), elo, seed: rand::random(), score: None })
+        Ok(Self {
+            seat,
+            role,
+            time: TimeLimit::exactly(time),
+            elo,
+            seed: rand::random(),
+            score: None,
+        })
     }
 
     /// `Azimuth`, with its rating if it is limited.
@@ -103,7 +110,7 @@ impl Advisor {
 
 /// The limits of a search that takes at most `time`.
 fn limits(time: Duration) -> Limits {
-    Limits { time: Some(exactly(time)), ..Limits::default() }
+    Limits { time: Some(TimeLimit::exactly(time)), ..Limits::default() }
 }
 
 /// How the time is limited.

@@ -6,13 +6,12 @@ use std::time::Duration;
 use anyhow::Result;
 use azimuth_chess::position::{Position, castles_as_in_chess960, legal_moves, uci_move};
 use azimuth_search::inference::ModelClient;
-use azimuth_search::{Control, Limits, Planner, StopSwitch, Value, terminal_value};
+use azimuth_search::{Control, Limits, Planner, StopSwitch, TimeLimit, Value, terminal_value};
 use cozy_chess::{Board, Move};
 use serde::Serialize;
 
 use super::game::Game;
 use crate::explain::{INACCURACY, ScoreJson, expected_score, line, mistake, score};
-use crate::session::exactly;
 
 /// A position of the game.
 pub struct Stop {
@@ -146,7 +145,7 @@ impl Analyst<'_> {
     /// both agree. `None` if the usual ones are as long, or do not depend on time.
     fn longer(&self) -> Option<Limits> {
         let is_shorter = self.limits.time.as_ref().is_some_and(|time| time.soft < CLOSER_LOOK);
-        let time = Some(exactly(CLOSER_LOOK));
+        let time = Some(TimeLimit::exactly(CLOSER_LOOK));
         is_shorter.then(|| Limits { time, ..self.limits.clone() })
     }
 

@@ -12,7 +12,9 @@ use azimuth_network::checksum::hex;
 use azimuth_network::replace_file::{Replacement, check_output};
 use azimuth_search::inference::ModelSource;
 use azimuth_search::names::name_of;
-use azimuth_search::{DefaultWeights, Limits, PlannerKind, PlannerSettings, Resources, StopSwitch};
+use azimuth_search::{
+    DefaultWeights, Limits, PlannerKind, PlannerSettings, Resources, StopSwitch, TimeLimit,
+};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
@@ -21,7 +23,7 @@ use sha2::{Digest, Sha256};
 use super::analysis::Analyst;
 use super::game::{Faults, Games};
 use super::page::{GameData, Journal, write_page};
-use crate::session::{Allowance, Models, ONLY_PAGE, Role, Seat, exactly, notice};
+use crate::session::{Allowance, Models, ONLY_PAGE, Role, Seat, notice};
 
 /// Analysis time for each position if no limit is given.
 const DEFAULT_TIME: Duration = Duration::from_millis(100);
@@ -188,7 +190,7 @@ impl ReportCommand {
     }
 
     fn limits(&self) -> Limits {
-        Limits { time: self.time().map(exactly), nodes: self.nodes, ..Limits::default() }
+        Limits { time: self.time().map(TimeLimit::exactly), nodes: self.nodes, ..Limits::default() }
     }
 
     /// The settings that determine the analysis of a game. A journal with other settings cannot be

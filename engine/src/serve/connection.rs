@@ -143,19 +143,19 @@ async fn close(socket: &mut WebSocket, code: u16, reason: &'static str) {
 
 /// Sends a task's events, and holds the switches that end the task.
 #[derive(Clone)]
-pub struct Outlet {
+struct Outlet {
     /// The page's number for the task.
     id: u32,
     answers: mpsc::Sender<Answer>,
     /// Stops the task's searches.
-    pub switch: StopSwitch,
+    switch: StopSwitch,
     /// Wakes the task while it waits for a seat.
-    pub stopped: Arc<Notify>,
+    stopped: Arc<Notify>,
 }
 
 impl Outlet {
     /// An outlet for the task with the number `id` that fills `answers`.
-    pub fn new(id: u32, answers: mpsc::Sender<Answer>) -> Self {
+    fn new(id: u32, answers: mpsc::Sender<Answer>) -> Self {
         Self { id, answers, switch: StopSwitch::default(), stopped: Arc::default() }
     }
 
@@ -164,13 +164,13 @@ impl Outlet {
     }
 
     /// Ends the task.
-    pub fn stop(&self) {
+    fn stop(&self) {
         self.switch.stop();
         self.stopped.notify_one();
     }
 
     /// Sends an event, and waits until there is room for it, on the server's own thread.
-    pub async fn send_soon(&self, event: Event) {
+    async fn send_soon(&self, event: Event) {
         let _ = self.answers.send(self.answer(event)).await;
     }
 }

@@ -26,7 +26,7 @@ use protocol::{
 use crate::explain::{self, Study, boards_along, document, line, score};
 use crate::opening_book;
 use crate::report::{Analyst, CLOSER_LOOK, Judged, LONGEST_GAME, Stop};
-use crate::session::{Role, Seat, exactly};
+use crate::session::{Role, Seat};
 use crate::uci::{Go, Level, WEAKEST_TO_STRONGEST, budget, time_for_choice};
 
 /// The way of a task's events to the page.
@@ -138,7 +138,7 @@ fn analyse(
     let planner = job.seat.planner_with(Role::ANALYST, resources, job.page)?;
     // The limit of nodes keeps a search without `milliseconds` open-ended. A clock would end the
     // search of a forced move at once.
-    let time = milliseconds.map(|time| exactly(Duration::from_millis(time)));
+    let time = milliseconds.map(|time| TimeLimit::exactly(Duration::from_millis(time)));
     let limits = Limits { nodes: Some(u64::MAX), time, multipv: lines, ..Limits::default() };
     let mut control = Control::without_signals(limits).stopped_by(job.outlet.switch());
     let (board, wdl) = (root.board(), planner.wdl_model());
@@ -334,7 +334,7 @@ fn play(job: &mut Job<'_>, elo: Option<u32>, seed: u32, time: PlayTime) -> Resul
 /// The limits of a move, at most [`LONGEST_MOVE`].
 fn time_limit(time: PlayTime, side: Color) -> Option<TimeLimit> {
     let TimeLimit { soft, hard } = match time {
-        PlayTime::Move { milliseconds } => exactly(Duration::from_millis(milliseconds)),
+        PlayTime::Move { milliseconds } => TimeLimit::exactly(Duration::from_millis(milliseconds)),
         PlayTime::Clock { left, increment } => {
             let time = left.map(|left| Some(Duration::from_millis(left)));
             let increment = [Duration::from_millis(increment); 2];
@@ -352,7 +352,7 @@ fn report(job: &mut Job<'_>, milliseconds: u64) -> Result<()> {
     let time = Duration::from_millis(milliseconds).min(LONGEST_POSITION);
     let mut model = job.seat.models.model(DefaultWeights::Selective)?;
     let planner = job.seat.planner(Role::ANALYST, job.page)?;
-    let limits = Limits { time: Some(exactly(time)), ..Limits::default() };
+    let limits = Limits { time: Some(TimeLimit::exactly(time)), ..Limits::default() };
     let switch = job.outlet.switch().clone();
     let mut analyst = Analyst { planner, model: &mut model, limits, switch };
     let mut stop = analyst.stop(job.line.start.clone())?;

@@ -12,7 +12,7 @@ use azimuth_search::inference::Worker;
 use azimuth_search::names::name_of;
 use azimuth_search::{
     Beam, BeamSettings, Control, DefaultWeights, Explanation, Limits, Planner, PlannerKind,
-    PlannerSettings, Resources, THREADS_PER_PROCESSOR, Tablebases,
+    PlannerSettings, Resources, THREADS_PER_PROCESSOR, Tablebases, TimeLimit,
 };
 
 use super::bench::{BENCH_RESOURCES, bench, bench_planner, bench_searches};
@@ -23,7 +23,7 @@ use super::limited_strength::{Level, WEAKEST_TO_STRONGEST};
 use super::options::Options;
 use super::output::Output;
 use crate::embedded_tables::{self, TABLES};
-use crate::session::{Workers, exactly};
+use crate::session::Workers;
 
 #[derive(Clone, Copy, PartialEq)]
 struct Plan {
@@ -152,7 +152,7 @@ impl Program for Azimuth {
         let mut planner = self.planner_of(plan)?;
         let began = Instant::now();
         for fen in BENCH_POSITIONS {
-            let (depth, time) = (Some(WARM_UP_DEPTH), Some(exactly(WARM_UP)));
+            let (depth, time) = (Some(WARM_UP_DEPTH), Some(TimeLimit::exactly(WARM_UP)));
             let limits = Limits { depth, time, ..Limits::default() };
             let mut control = Control::without_signals(limits);
             planner.search(&Position::from_fen(fen)?, &mut control, &mut |_| ())?;

@@ -1,17 +1,18 @@
 //! Parses lines of the UCI protocol into typed commands. Parsing does not depend on the state of
 //! the engine.
 
+use std::fmt::Display;
 use std::num::IntErrorKind;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use azimuth_chess::text::shortened;
-use azimuth_search::Limits;
+use azimuth_search::{Limits, TimeLimit};
 
-use super::genfens::GenFens;
 use super::perft::MAX_PERFT_DEPTH;
-use crate::session::exactly;
 
 /// A line from the GUI.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,6 +95,22 @@ pub enum BenchTask {
     Perft(u32),
 }
 
+/// The arguments of `genfens`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GenFens {
+    /// Number of positions.
+    pub count: u32,
+    /// The same seed gives the same positions.
+    pub seed: u64,
+    /// File of openings to start from; `None` for the starting position.
+    pub book: Option<PathBuf>,
+    /// Number of random plies; `None` for 8 or 9, so that each side has the move in half of the
+    /// positions.
+    pub plies: Option<u32>,
+    /// Largest score for either side, in centipawns.
+    pub score: i32,
+}
+
 /// The arguments of `go`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Go {
@@ -134,6 +151,18 @@ const REFUSED: &str = "go: no search begins";
 
 /// Default depth, in plies, of `bench hash threads`, as in Stockfish.
 const DEFAULT_BENCH_DEPTH: u64 = 13;
+
+/// Maximum number of positions of one `genfens`.
+const MOST_POSITIONS: u32 = 1_000_000;
+
+/// Maximum number of random plies of `genfens`.
+const MOST_PLIES: u32 = 100;
+
+/// Default of the largest score of `genfens`, in centipawns.
+const LARGEST_SCORE: i32 = 200;
+
+/// Maximum of the largest score of `genfens`, in centipawns.
+const MOST_SCORE: i32 = 10_000;
 
 /// Parses a line. Returns `None` for an empty line.
 pub fn parse(line: &str) -> Result<Option<Command>> {
@@ -332,7 +361,7 @@ fn bench(words: &[&str]) -> Result<Bench> {
         None | Some(&"depth") => BenchTask::Search(Limits { depth: Some(plies), ..unlimited }),
         Some(&"nodes") => BenchTask::Search(Limits { nodes: Some(limit), ..unlimited }),
         Some(&"movetime") => {
-            let time = Some(exactly(Duration::from_millis(limit)));
+            let time = Some(TimeLimit::exactly(Duration::from_millis(limit)));
             BenchTask::Search(Limits { time, ..unlimited })
         }
         Some(&"perft") if plies > MAX_PERFT_DEPTH => {
@@ -347,6 +376,49 @@ fn bench(words: &[&str]) -> Result<Bench> {
         bail!("bench: unknown argument '{}'", quoted(word));
     }
     Ok(Bench::Searches(BenchSearches { hash_mb, threads, positions, task }))
+}
+
+impl GenFens {
+    /// Parses `N seed S book FILE|None [plies P] [score CP]`.
+    pub fn parse(words: &[&str]) -> Result<Self> {
+        let [count, "seed", seed, "book", book, extra @ ..] = words else {
+            let form = "N seed S book FILE|None [plies P] [score CP]";
+            bail!("genfens: expected {form}, found '{}'", quoted(&words.join(" ")));
+        };
+        let mut asked = Self {
+            count: genfens_number("N", count, 1..=MOST_POSITIONS)?,
+            seed: genfens_number("seed", seed, 0..=u64::MAX)?,
+            book: (!book.eq_ignore_ascii_case("none")).then(|| PathBuf::from(book)),
+            plies: None,
+            score: LARGEST_SCORE,
+        };
+        for pair in extra.chunks(2) {
+            match pair {
+                ["plies", plies] => {
+                    asked.plies = Some(genfens_number("plies", plies, 0..=MOST_PLIES)?)
+                }
+                ["score", score] => asked.score = genfens_number("score", score, 0..=MOST_SCORE)?,
+                [name @ ("plies" | "score")] => bail!("genfens: '{name}' needs a number"),
+                _ => {
+                    let found = quoted(pair[0]);
+                    bail!("genfens: unknown argument '{found}'; expected plies or score")
+                }
+            }
+        }
+        Ok(asked)
+    }
+}
+
+fn genfens_number<T: FromStr + PartialOrd + Display>(
+    name: &str,
+    text: &str,
+    range: RangeInclusive<T>,
+) -> Result<T> {
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    number.with_context(|| {
+        let (from, to, found) = (range.start(), range.end(), quoted(text));
+        format!("genfens: '{name}' needs a number from {from} to {to}, found '{found}'")
+    })
 }
 
 #[cfg(test)]
@@ -391,5 +463,29 @@ mod tests {
         let go = Go { mate: Some(ANY_MATE), nodes: Some(9), ..Go::default() };
         assert_eq!(command("go mate nodes 9"), Command::Go { go, unknown: None });
         assert_eq!(command("go perft 5"), Command::Perft(5));
+    }
+
+    #[test]
+    fn the_arguments_are_openbenchs() -> Result<()> {
+        let parsed = |line: &str| GenFens::parse(&line.split_whitespace().collect::<Vec<_>>());
+        let plain = GenFens { count: 64, seed: 1, book: None, plies: None, score: LARGEST_SCORE };
+        assert_eq!(parsed("64 seed 1 book None ")?, plain);
+        let book = Some(PathBuf::from("Books/UHO_4060_v4.epd"));
+        let long = GenFens { book, plies: Some(4), score: 50, ..plain };
+        assert_eq!(parsed("64 seed 1 book Books/UHO_4060_v4.epd plies 4 score 50")?, long);
+        for (line, part) in [
+            ("", "expected N seed S book FILE|None [plies P] [score CP], found ''"),
+            ("8 seed 1", "found '8 seed 1'"),
+            ("0 seed 1 book None", "'N' needs a number from 1 to 1000000, found '0'"),
+            ("8 seed -1 book None", "'seed' needs a number from 0 to 18446744073709551615"),
+            ("8 seed 1 book None plies 101", "'plies' needs a number from 0 to 100, found '101'"),
+            ("8 seed 1 book None score x", "'score' needs a number from 0 to 10000, found 'x'"),
+            ("8 seed 1 book None score", "'score' needs a number"),
+            ("8 seed 1 book None quiet yes", "unknown argument 'quiet'; expected plies or score"),
+        ] {
+            let error = parsed(line).expect_err(line).to_string();
+            assert!(error.starts_with("genfens: ") && error.contains(part), "{error}");
+        }
+        Ok(())
     }
 }

@@ -37,7 +37,11 @@ pub fn explanation(explanation: &Explanation, chess960: bool) -> String {
         let (plies, value) = match searched {
             None => ("-".to_owned(), "dropped".to_owned()),
             Some(found) => {
-                let bound = at_most_or_least(found.bound);
+                let bound = match found.bound {
+                    Bound::Exact => "",
+                    Bound::Upper => "at most",
+                    Bound::Lower => "at least",
+                };
                 (found.depth.to_string(), format!("{bound:>8}{}", score(found.value)))
             }
         };
@@ -45,15 +49,6 @@ pub fn explanation(explanation: &Explanation, chess960: bool) -> String {
         lines.push(format!("{mv:8}{}{verified}  {plies:>6}  {value}", score(*static_value)));
     }
     lines.join("\n")
-}
-
-/// Prefix of a value that is a bound.
-fn at_most_or_least(bound: Bound) -> &'static str {
-    match bound {
-        Bound::Exact => "",
-        Bound::Upper => "at most",
-        Bound::Lower => "at least",
-    }
 }
 
 fn score(value: Value) -> String {

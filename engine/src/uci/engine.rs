@@ -9,9 +9,8 @@ use azimuth_search::encoder::sparse::Kernels;
 use azimuth_search::inference::device_name;
 use azimuth_search::{DefaultWeights, Explanation, Limits, Planner, TimeLimit, Value};
 
-use super::command::{ANY_MATE, Bench, Command, Go, quoted};
+use super::command::{ANY_MATE, Bench, Command, GenFens, Go, quoted};
 use super::display::{self, flipped};
-use super::genfens::GenFens;
 use super::options::{Options, SessionOptions, text_line};
 use super::output::Output;
 use super::running_search::{Answer, Background, Finished, HeldAnswer, Running, any_move};
@@ -268,11 +267,17 @@ impl Engine {
             let value = if mated { Value::mated_in(0) } else { Value::DRAW };
             self.output.say(&format!("info depth 0 score {value}"));
             self.output.inform(if mated { "go: checkmate" } else { "go: stalemate" });
-            self.answer(self.any_move(), ponder, infinite);
-        } else if let Err(error) = self.begin_search(go) {
+        } else {
+            let Err(error) = self.begin_search(go) else { return };
             // An illegal or missing move forfeits the game, so play any legal move.
             self.output.inform(&format!("{error:#}"));
-            self.answer(self.any_move(), ponder, infinite);
+        }
+        let (answer, output) = (self.any_move(), self.output.clone());
+        if ponder || infinite {
+            let held = HeldAnswer { answer, output, infinite, is_said: false };
+            self.running = Some(Running::Held(held));
+        } else {
+            output.say(&answer);
         }
     }
 
@@ -303,17 +308,6 @@ impl Engine {
         match &self.refused {
             Some(reason) => bail!("there is no position: {reason}"),
             None => Ok(()),
-        }
-    }
-
-    /// Gives an answer that needs no search.
-    fn answer(&mut self, answer: String, ponder: bool, infinite: bool) {
-        if ponder || infinite {
-            let output = self.output.clone();
-            let held = HeldAnswer { answer, output, infinite, is_said: false };
-            self.running = Some(Running::Held(held));
-        } else {
-            self.output.say(&answer);
         }
     }
 

@@ -1,12 +1,7 @@
 //! `genfens`: draws positions that games for training data can start from. The form of the command
 //! and of its answer is OpenBench's (`Client/genfens.py`).
 
-use std::fmt::Display;
-use std::ops::RangeInclusive;
-use std::path::PathBuf;
-use std::str::FromStr;
-
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use azimuth_chess::position::{Position, fen_of, legal_moves};
 use azimuth_search::{Control, Limits, Planner};
 use rand::RngExt;
@@ -14,19 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use rand_xoshiro::rand_core::SeedableRng;
 
 use super::bench::PositionFile;
-use super::command::quoted;
-
-/// Maximum number of positions of one command.
-const MOST_POSITIONS: u32 = 1_000_000;
-
-/// Maximum number of random plies.
-const MOST_PLIES: u32 = 100;
-
-/// Default of the largest score, in centipawns.
-const LARGEST_SCORE: i32 = 200;
-
-/// Maximum of the largest score, in centipawns.
-const MOST_SCORE: i32 = 10_000;
+use super::command::GenFens;
 
 /// The search that checks a position: about ten milliseconds.
 const CHECK_NODES: u64 = 4000;
@@ -35,50 +18,7 @@ const CHECK_NODES: u64 = 4000;
 /// the arguments are at fault.
 const ATTEMPTS: u32 = 1000;
 
-/// The arguments of `genfens`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct GenFens {
-    /// Number of positions.
-    pub count: u32,
-    /// The same seed gives the same positions.
-    pub seed: u64,
-    /// File of openings to start from; `None` for the starting position.
-    pub book: Option<PathBuf>,
-    /// Number of random plies; `None` for 8 or 9, so that each side has the move in half of the
-    /// positions.
-    pub plies: Option<u32>,
-    /// Largest score for either side, in centipawns.
-    pub score: i32,
-}
-
 impl GenFens {
-    /// Parses `N seed S book FILE|None [plies P] [score CP]`.
-    pub fn parse(words: &[&str]) -> Result<Self> {
-        let [count, "seed", seed, "book", book, extra @ ..] = words else {
-            let form = "N seed S book FILE|None [plies P] [score CP]";
-            bail!("genfens: expected {form}, found '{}'", quoted(&words.join(" ")));
-        };
-        let mut asked = Self {
-            count: number("N", count, 1..=MOST_POSITIONS)?,
-            seed: number("seed", seed, 0..=u64::MAX)?,
-            book: (!book.eq_ignore_ascii_case("none")).then(|| PathBuf::from(book)),
-            plies: None,
-            score: LARGEST_SCORE,
-        };
-        for pair in extra.chunks(2) {
-            match pair {
-                ["plies", plies] => asked.plies = Some(number("plies", plies, 0..=MOST_PLIES)?),
-                ["score", score] => asked.score = number("score", score, 0..=MOST_SCORE)?,
-                [name @ ("plies" | "score")] => bail!("genfens: '{name}' needs a number"),
-                _ => {
-                    let found = quoted(pair[0]);
-                    bail!("genfens: unknown argument '{found}'; expected plies or score")
-                }
-            }
-        }
-        Ok(asked)
-    }
-
     /// The limits of the search that checks a position.
     pub fn check() -> Limits {
         Limits { nodes: Some(CHECK_NODES), ..Limits::default() }
@@ -132,18 +72,6 @@ impl GenFens {
     }
 }
 
-fn number<T: FromStr + PartialOrd + Display>(
-    name: &str,
-    text: &str,
-    range: RangeInclusive<T>,
-) -> Result<T> {
-    let number = text.parse().ok().filter(|number| range.contains(number));
-    number.with_context(|| {
-        let (from, to, found) = (range.start(), range.end(), quoted(text));
-        format!("genfens: '{name}' needs a number from {from} to {to}, found '{found}'")
-    })
-}
-
 /// A random item, each with the same chance; `None` if there are none. It draws 32 bits, so that
 /// the result is the same on every machine.
 fn pick<'a, T>(items: &'a [T], random: &mut Random) -> Option<&'a T> {
@@ -178,40 +106,14 @@ mod tests {
         PlannerSettings::default().build(PlannerKind::Selective, &worker, resources, None)
     }
 
-    fn parsed(line: &str) -> Result<GenFens> {
-        GenFens::parse(&line.split_whitespace().collect::<Vec<_>>())
-    }
-
     fn fens(line: &str, planner: &mut dyn Planner) -> Result<Vec<String>> {
         let mut fens = Vec::new();
-        parsed(line)?.run(planner, |line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        GenFens::parse(&words)?.run(planner, |line| {
             fens.extend(line.strip_prefix("info string genfens ").map(str::to_owned));
             true
         })?;
         Ok(fens)
-    }
-
-    #[test]
-    fn the_arguments_are_openbenchs() -> Result<()> {
-        let plain = GenFens { count: 64, seed: 1, book: None, plies: None, score: LARGEST_SCORE };
-        assert_eq!(parsed("64 seed 1 book None ")?, plain);
-        let book = Some(PathBuf::from("Books/UHO_4060_v4.epd"));
-        let long = GenFens { book, plies: Some(4), score: 50, ..plain };
-        assert_eq!(parsed("64 seed 1 book Books/UHO_4060_v4.epd plies 4 score 50")?, long);
-        for (line, part) in [
-            ("", "expected N seed S book FILE|None [plies P] [score CP], found ''"),
-            ("8 seed 1", "found '8 seed 1'"),
-            ("0 seed 1 book None", "'N' needs a number from 1 to 1000000, found '0'"),
-            ("8 seed -1 book None", "'seed' needs a number from 0 to 18446744073709551615"),
-            ("8 seed 1 book None plies 101", "'plies' needs a number from 0 to 100, found '101'"),
-            ("8 seed 1 book None score x", "'score' needs a number from 0 to 10000, found 'x'"),
-            ("8 seed 1 book None score", "'score' needs a number"),
-            ("8 seed 1 book None quiet yes", "unknown argument 'quiet'; expected plies or score"),
-        ] {
-            let error = parsed(line).expect_err(line).to_string();
-            assert!(error.starts_with("genfens: ") && error.contains(part), "{error}");
-        }
-        Ok(())
     }
 
     #[test]

@@ -7,7 +7,6 @@ use azimuth_search::{ExplainedMove, Explanation, Limits, Planner, TimeLimit};
 use cozy_chess::Color;
 
 use super::command::Go;
-use crate::session::exactly;
 
 /// Number of moves that are expected if `movestogo` is missing.
 const EXPECTED_MOVES: u32 = 30;
@@ -31,7 +30,7 @@ const MOVETIME_KEPT_BACK: u32 = 25;
 pub fn budget(go: &Go, side: Color, overhead: Duration) -> Option<TimeLimit> {
     let own = side as usize;
     if let Some(time) = go.move_time {
-        return Some(exactly(time - overhead.min(time / MOVETIME_KEPT_BACK)));
+        return Some(TimeLimit::exactly(time - overhead.min(time / MOVETIME_KEPT_BACK)));
     }
     let clock = go.time[own]?;
     let left = clock.saturating_sub(overhead);

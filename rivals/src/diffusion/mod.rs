@@ -45,7 +45,7 @@ pub struct DiffusionConfig {
 /// Number of tokens of a state; the tokens are ChessBench's.
 pub const STATE: usize = LEN;
 
-pub const STATE_TOKENS: usize = 33;
+const STATE_TOKENS: usize = 33;
 
 /// Number of different action tokens: the move indices.
 pub const ACTION_TOKENS: usize = MOVES;

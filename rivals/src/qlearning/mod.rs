@@ -177,7 +177,7 @@ pub const PLANES: usize = 14;
 /// Numbers of a board beside the planes.
 pub const STATE: usize = 7;
 
-pub const ACTION: usize = 2;
+const ACTION: usize = 2;
 
 /// The first of the two planes of attacked squares, White's and Black's.
 const ATTACKED: usize = 2 * Piece::NUM;

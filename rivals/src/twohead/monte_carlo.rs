@@ -49,7 +49,7 @@ impl Planner for MonteCarlo {
                 }
             }
             if tree.simulations() == 1 {
-                tree.keep_root_moves(&root_moves.moves);
+                tree.nodes[0].edges.retain(|edge| root_moves.moves.contains(&edge.mv));
             }
             let forced = root_moves.is_forced() && control.on_the_clock();
             let done = tree.simulations() >= enough
@@ -137,7 +137,7 @@ impl Tree {
         Self { root: root.clone(), nodes: vec![node] }
     }
 
-    pub fn simulations(&self) -> u32 {
+    fn simulations(&self) -> u32 {
         self.nodes[0].visits
     }
 
@@ -209,10 +209,6 @@ impl Tree {
             next = edge.child;
         }
         line
-    }
-
-    pub fn keep_root_moves(&mut self, moves: &[Move]) {
-        self.nodes[0].edges.retain(|edge| moves.contains(&edge.mv));
     }
 }
 

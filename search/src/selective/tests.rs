@@ -157,8 +157,7 @@ fn limits_and_signals_end_a_search_on_any_number_of_threads() -> Result<()> {
             search(&mut planner, &root, Limits { nodes: Some(5000), ..Limits::default() })?;
         // The main thread may be scheduled late, while the others search.
         assert!(report.nodes >= 5000 && (threads > 1 || report.nodes < 5100), "{}", report.nodes);
-        let end = Duration::from_millis(30);
-        let time = Some(TimeLimit { soft: end, hard: end });
+        let time = Some(TimeLimit::exactly(Duration::from_millis(30)));
         let report = search(&mut planner, &root, Limits { time, ..Limits::default() })?;
         assert!(report.depth > 2 && root.board().is_legal(report.pv[0]));
         let (stop, signals) = unbounded();

@@ -28,18 +28,13 @@ fn refusal(folder: &Folder, name: &str, more: &str) -> Result<String> {
     trainer_refused(folder.run("azimuth-train", &train(name, more))?)
 }
 
-/// The lines of a run's log.
-fn log_of(folder: &Folder, name: &str) -> Result<Vec<Value>> {
-    let log = folder.read(&format!("{name}.jsonl"))?;
-    log.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
-}
-
 fn steps_of<'a>(lines: impl IntoIterator<Item = &'a Value>) -> Vec<Option<u64>> {
     lines.into_iter().map(|line| line["run"]["step"].as_u64()).collect()
 }
 
 fn validations_in_log(folder: &Folder, name: &str) -> Result<Vec<Option<u64>>> {
-    Ok(steps_of(log_of(folder, name)?.iter().filter(|line| line["held_out"].is_object())))
+    let log = folder.json_lines(&format!("{name}.jsonl"))?;
+    Ok(steps_of(log.iter().filter(|line| line["held_out"].is_object())))
 }
 
 #[test]
@@ -117,7 +112,7 @@ fn tensorboard_reads_the_log() -> Result<()> {
     said(&folder, "space", log)?;
     let events = python("tensorboard_events.py", &[&text(&folder.at("runs/space"))])?;
     let scalars: Value = serde_json::from_str(&events)?;
-    let log = log_of(&folder, "space")?;
+    let log = folder.json_lines("space.jsonl")?;
     // Steps 4, 8, 12 and 16 are validations; the other lines have only the losses.
     assert_eq!(steps_of(&log), [4, 5, 8, 10, 12, 15, 16, 20].map(Some));
     assert_eq!(validations_in_log(&folder, "space")?, [4, 8, 12, 16].map(Some));

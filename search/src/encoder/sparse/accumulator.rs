@@ -2,7 +2,9 @@
 //! that differ are subtracted and added. Also the order of the sum's units.
 
 use azimuth_chess::bench_positions::BENCH_POSITIONS;
-use azimuth_network::sparse::features::{FeatureBatch, FeatureSet, PieceMap, RowChanges, View};
+use azimuth_network::sparse::features::{
+    FeatureBatch, FeatureSet, Features, PieceMap, RowChanges, View,
+};
 use cozy_chess::Board;
 
 use super::kernels::{Kernels, Sums};
@@ -77,23 +79,51 @@ impl Accumulators {
     }
 }
 
+/// Sums all rows of a position.
+#[derive(Clone)]
+pub struct SumOfRows {
+    changes: RowChanges,
+    sum: Vec<i16>,
+}
+
+impl SumOfRows {
+    pub fn new(bias: &[i16]) -> Self {
+        Self { changes: RowChanges::NONE, sum: bias.to_vec() }
+    }
+
+    /// Writes the activations of both views.
+    pub fn activate(
+        &mut self,
+        kernels: Kernels,
+        sums: &Sums,
+        features: &Features<'_>,
+        activations: &mut [u8],
+    ) {
+        let Self { changes, sum } = self;
+        let halves = activations.chunks_exact_mut(sum.len());
+        for (rows, activations) in [features.own, features.other].into_iter().zip(halves) {
+            changes.set_rows(rows, sums.rows_of_pieces());
+            sums.prefetch(changes);
+            sum.copy_from_slice(&sums.bias);
+            kernels.activate(sums, sum, changes, activations);
+        }
+    }
+}
+
 /// The units, ordered by the number of views of a sample of positions in which they are active,
 /// fewest first. The kernels skip groups of units that are all zero; with rarely active units side
 /// by side, a third fewer groups are left to multiply, and the products stay the same.
 pub fn by_activity(kernels: Kernels, set: FeatureSet, sums: &Sums) -> Vec<usize> {
     let width = sums.bias.len();
-    let mut activations = vec![0; width];
+    let mut activations = vec![0; 2 * width];
     let mut active = vec![0; width];
     let boards: Vec<Board> = BENCH_POSITIONS.iter().filter_map(|fen| fen.parse().ok()).collect();
-    let mut changes = RowChanges::NONE;
+    let mut sum_of_rows = SumOfRows::new(&sums.bias);
     for features in FeatureBatch::of(set, &boards).iter() {
-        for rows in [features.own, features.other] {
-            changes.set_rows(rows, set.first_attacker());
-            kernels.activate(sums, &mut sums.bias.clone(), &changes, &mut activations);
-            active
-                .iter_mut()
-                .zip(&activations)
-                .for_each(|(count, &unit)| *count += i32::from(unit != 0));
+        sum_of_rows.activate(kernels, sums, &features, &mut activations);
+        for activations in activations.chunks_exact(width) {
+            let units = active.iter_mut().zip(activations);
+            units.for_each(|(count, &unit)| *count += i32::from(unit != 0));
         }
     }
     let mut order: Vec<usize> = (0..width).collect();

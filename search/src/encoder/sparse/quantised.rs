@@ -8,15 +8,13 @@ use azimuth_chess::placement::Placement;
 use azimuth_network::axis::Axis;
 use azimuth_network::normalize::SMALLEST_SQUARE;
 use azimuth_network::parameters::Parameters;
-use azimuth_network::sparse::features::{
-    FeatureBatch, FeatureSet, Features, PieceMap, RowChanges, View,
-};
+use azimuth_network::sparse::features::{FeatureBatch, FeatureSet, PieceMap, View};
 use azimuth_network::sparse::{HIDDEN, MAX_PIECES, SparseConfig};
 use azimuth_network::{InputKind, Inputs, Perspective};
 use cozy_chess::{Board, Color, Square};
 use multiversion::multiversion;
 
-use super::accumulator::{Accumulators, by_activity, reorder};
+use super::accumulator::{Accumulators, SumOfRows, by_activity, reorder};
 use super::kernels::{ACTIVATION_ONE, Kernels, SUM_ONE, Sums};
 use crate::encoder::{Attributes, EncodeError, Encoder, Scores};
 use crate::large_memory;
@@ -87,7 +85,7 @@ impl QuantisedEncoder {
             heads: Arc::new(heads.collect()),
             accumulators: Color::ALL.map(|_| Accumulators::new(config.features, &sums.bias)),
             features: FeatureBatch::new(config.features),
-            sum_of_rows: SumOfRows { changes: RowChanges::NONE, sum: sums.bias.clone() },
+            sum_of_rows: SumOfRows::new(&sums.bias),
             activations: vec![0; 2 * config.accumulator],
             sums: Arc::new(sums),
         })
@@ -135,33 +133,6 @@ impl QuantisedEncoder {
     fn cosine_of(&self, pieces: usize) -> f32 {
         let (head, hidden) = self.hidden(pieces);
         cosine_along(&head.along, &hidden)
-    }
-}
-
-/// Sums all rows of a position.
-#[derive(Clone)]
-struct SumOfRows {
-    changes: RowChanges,
-    sum: Vec<i16>,
-}
-
-impl SumOfRows {
-    /// Writes the activations of both views.
-    fn activate(
-        &mut self,
-        kernels: Kernels,
-        sums: &Sums,
-        features: &Features<'_>,
-        activations: &mut [u8],
-    ) {
-        let Self { changes, sum } = self;
-        let halves = activations.chunks_exact_mut(sum.len());
-        for (rows, activations) in [features.own, features.other].into_iter().zip(halves) {
-            changes.set_rows(rows, sums.rows_of_pieces());
-            sums.prefetch(changes);
-            sum.copy_from_slice(&sums.bias);
-            kernels.activate(sums, sum, changes, activations);
-        }
     }
 }
 

@@ -52,6 +52,7 @@ impl DatasetFile {
         let number =
             |at: usize| u64::from_le_bytes(std::array::from_fn(|index| header[at + index]));
         let blocks = [number(20), number(28), number(36)];
+        // Length and checksum of the description follow the numbers of blocks.
         let text = description_bytes(&map, blocks, number(44))?;
         let is_sound = crc32fast::hash(text).to_le_bytes() == header[52..56];
         ensure!(is_sound, "the description's checksum differs");
