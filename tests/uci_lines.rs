@@ -53,7 +53,7 @@ const GO: [&str; 22] = [
     "wtime 5 btime 5 movestogo 0",
 ];
 
-const OPTIONS: [&str; 42] = [
+const OPTIONS: [&str; 44] = [
     "Hash value 1",
     "Hash value 64",
     "Hash value 65536",
@@ -78,6 +78,8 @@ const OPTIONS: [&str; 42] = [
     "BeamVerify value none",
     "BeamVerify value quiescence",
     "BeamVerify value 4",
+    "BeamPolicy value true",
+    "BeamPolicy value false",
     "MultiPV value 256",
     "UCI_Chess960 value true",
     "UCI_LimitStrength value true",

@@ -127,6 +127,8 @@ pub struct RecordedSettings {
     /// Width of the beam, and how it scores children.
     pub width: Option<usize>,
     pub verify: BeamVerify,
+    /// Whether a policy head helps to choose the moves that the beam keeps.
+    pub policy: bool,
     /// Techniques that are switched off.
     pub without: Vec<String>,
     /// Parameters with their values.
@@ -149,6 +151,7 @@ impl RecordedSettings {
                 planner: planner.transpose()?.or(beam),
                 width,
                 verify: verify.transpose()?.unwrap_or(BeamVerify::None),
+                policy: words.take_flag("policy")?.unwrap_or(false),
                 without: words.take_list("without"),
                 set: words.take_list("set"),
                 noise: words.take("noise")?.unwrap_or(0.0),
@@ -170,6 +173,8 @@ impl InProcessPlayer {
         };
         if *planner == PlannerKind::Beam && beam.verify != BeamVerify::None {
             words.push(("verify", name_of(&beam.verify)));
+        } else if *planner == PlannerKind::Beam && beam.policy {
+            words.push(("policy", "true".to_owned()));
         }
         let left_out = selective.parts.to_string();
         if !left_out.is_empty() {
@@ -259,6 +264,12 @@ impl Words {
         Ok(Some(number))
     }
 
+    fn take_flag(&mut self, key: &str) -> Result<Option<bool>> {
+        let Some(text) = self.take_text(key) else { return Ok(None) };
+        let flag = text.parse().ok().with_context(|| format!("{key} '{text}': not true or false"));
+        flag.map(Some)
+    }
+
     /// The number under `key`, which has to be there.
     pub fn require<T: std::str::FromStr>(&mut self, key: &str) -> Result<T> {
         self.take(key)?.with_context(|| format!("{key} is missing"))
@@ -312,8 +323,9 @@ impl Words {
             self.take_text("verify").map_or(Ok(usual_verify), |name| named("verify", &name))?;
         ensure!(!noisy_beam || verify == BeamVerify::None, "noise goes with verify=none alone");
         let width = self.take_in("width", WIDTHS, usual.width)?;
+        let policy = self.take_flag("policy")?.unwrap_or(usual.policy);
         let planners = PlannerSettings {
-            beam: BeamSettings { width, depth, verify },
+            beam: BeamSettings { width, depth, verify, policy },
             selective: SelectiveSettings { depth, parts, parameters },
         };
         let resources = Resources {
@@ -408,6 +420,8 @@ mod tests {
     fn recorded_settings_are_those_of_the_player() -> Result<()> {
         for text in [
             "width=5 depth=4 verify=quiescence threads=2",
+            "depth=4 verify=none policy=true",
+            "depth=4 verify=none policy=false",
             "noise=0.5",
             "planner=selective nodes=100 noise=1.25 tc=40/10+0.1",
             "planner=selective movetime=10 without=late-move-reductions,delta-pruning set=lmr-base:80",
@@ -420,6 +434,8 @@ mod tests {
             assert_eq!(recorded.planner, Some(azimuth.planner));
             assert_eq!(recorded.width, is_beam.then_some(beam.width));
             assert_eq!(recorded.verify, if is_beam { beam.verify } else { BeamVerify::None });
+            let uses_policy = is_beam && beam.policy && beam.verify == BeamVerify::None;
+            assert_eq!(recorded.policy, uses_policy);
             assert_eq!((recorded.noise, recorded.limit), (azimuth.noise, player.limit));
             assert_eq!(recorded.without.join(","), selective.parts.to_string());
             assert_eq!(recorded.set.join(","), selective.parameters.to_string());

@@ -116,5 +116,6 @@ fn small_network() -> Weights {
         serde_json::Value::Null,
         serde_json::Value::Null,
     );
-    Weights { metadata, parameters: Parameters::new(parameters), axis, calibration }
+    let parameters = Parameters::new(parameters);
+    Weights { metadata, parameters, axis, calibration, policy: None }
 }

@@ -17,6 +17,7 @@ pub mod embedding_bag;
 pub mod fused;
 pub mod normalize;
 pub mod parameters;
+pub mod policy;
 pub mod replace_file;
 pub mod sparse;
 pub mod tensor_slices;

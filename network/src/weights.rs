@@ -4,11 +4,13 @@
 //! file that is not weights says what it is and how to use it.
 //!
 //! Keys: the parameters of [`Architecture::parameters`], `axis.white_mean`, `axis.black_mean`,
-//! `axis.fitted` (optional), `calibration.cosine`, `calibration.win_probability`.
+//! `axis.fitted` (optional), `calibration.cosine`, `calibration.win_probability`, and, if the
+//! weights have a [`policy`](crate::policy) head, its tensors with the prefix `policy.`.
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use candle_core::safetensors::Load;
@@ -20,6 +22,7 @@ use serde_json::Value;
 use crate::axis::{Axis, Direction};
 use crate::calibration::Calibration;
 use crate::parameters::Parameters;
+use crate::policy::{Policy, PolicyConfig};
 use crate::replace_file::replace_file;
 use crate::{Architecture, checksum};
 
@@ -31,6 +34,9 @@ pub const FORMAT_VERSION: u32 = 1;
 const LARGEST_FILE: u64 = 4 << 30;
 
 const METADATA_KEY: &str = "azimuth";
+
+/// Prefix of the policy head's tensors.
+const POLICY: &str = "policy.";
 
 /// Metadata of a weights file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -47,6 +53,9 @@ pub struct Metadata {
     pub training: Value,
     /// Held-out metrics.
     pub metrics: Value,
+    /// Sizes of the file's policy head, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyConfig>,
 }
 
 impl Metadata {
@@ -58,7 +67,8 @@ impl Metadata {
         metrics: Value,
     ) -> Self {
         let input = input_name(&architecture);
-        Self { format_version: FORMAT_VERSION, architecture, input, direction, training, metrics }
+        let (format_version, policy) = (FORMAT_VERSION, None);
+        Self { format_version, architecture, input, direction, training, metrics, policy }
     }
 }
 
@@ -97,6 +107,8 @@ pub struct Weights {
     pub axis: Axis,
     /// Cosine to win probability.
     pub calibration: Calibration,
+    /// The policy head.
+    pub policy: Option<Arc<Policy>>,
 }
 
 impl Weights {
@@ -171,7 +183,15 @@ impl Weights {
             vector("calibration.cosine")?,
             vector("calibration.win_probability")?,
         )?;
-        Ok(Self { metadata, parameters, axis, calibration })
+        let of_policy = |name: &str| -> Result<Tensor> {
+            let name = format!("{POLICY}{name}");
+            let view = file.tensor(&name).map_err(|_| anyhow!("tensor '{name}' is missing"))?;
+            Ok(view.load(&Device::Cpu)?)
+        };
+        let policy = metadata.policy.clone();
+        let policy = policy.map(|config| Policy::from_stored(config, of_policy)).transpose();
+        let policy = policy.context("policy head")?;
+        Ok(Self { metadata, parameters, axis, calibration, policy: policy.map(Arc::new) })
     }
 
     /// Writes the file atomically: readers see the old file or the new one.
@@ -190,7 +210,13 @@ impl Weights {
                 tensors.push((name.to_owned(), vector(values)?));
             }
         }
-        let metadata = serde_json::to_string(&self.metadata)?;
+        let mut metadata = self.metadata.clone();
+        metadata.policy = self.policy.as_ref().map(|policy| policy.config().clone());
+        if let Some(policy) = &self.policy {
+            let stored = policy.stored()?.into_iter();
+            tensors.extend(stored.map(|(name, tensor)| (format!("{POLICY}{name}"), tensor)));
+        }
+        let metadata = serde_json::to_string(&metadata)?;
         replace_file(path, &checksum::to_bytes(tensors, [(METADATA_KEY, metadata)])?)
     }
 }

@@ -43,7 +43,7 @@ mod test_support;
 mod value;
 mod wdl;
 
-pub use beam::{Beam, BeamSettings, BeamVerify};
+pub use beam::{Beam, BeamSettings, BeamVerify, rank_with_policy};
 pub use control::{Control, Handicap, Limits, Signal, StopSwitch, TimeLimit};
 pub use explanation::{ExplainedMove, Explanation, SearchedMove, VerifiedMove};
 pub use iterative_deepening::{Deepening, RootMoves, deepen};

@@ -55,6 +55,7 @@ pub fn transformer() -> Result<Worker> {
         parameters: Parameters::new(parameters),
         axis: Axis::new(vec![1.0; 8], vec![0.0; 8], None, Direction::Mates)?,
         calibration: Calibration::new(vec![-1.0, 1.0], vec![0.0, 1.0])?,
+        policy: None,
     };
     Worker::on_cpu(weights, |_| ())
 }

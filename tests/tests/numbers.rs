@@ -48,7 +48,7 @@ const LEARN: &str = "train value --preset small --data @data.azd --out @v.safete
                      --size blocks=1 --size channels=8 --size last_channels=8";
 
 /// Commands that do little work. The test sets each of their options to each number.
-const COMMANDS: [(&str, &str); 20] = [
+const COMMANDS: [(&str, &str); 21] = [
     ("azimuth", "explain --pgn GAMES --depth 2 --nodes 100"),
     ("azimuth", "report @game.pgn --out @report.html --engine-time 1ms"),
     ("azimuth", "play --time 1ms"),
@@ -61,6 +61,7 @@ const COMMANDS: [(&str, &str); 20] = [
     ("azimuth-bench", "suite @book.epd --depth 1"),
     ("azimuth-bench", "tune --book @book.epd --out @tune.json --iterations 1 --player movetime=1"),
     ("azimuth-train", TRAIN),
+    ("azimuth-train", "policy --data @data.azd --weights w --out @p.safetensors --steps 1"),
     ("azimuth-train", "data @data.azd --head 2"),
     ("azimuth-train", "label --out @l.azd --walks 2 --engine none --fens @book.epd"),
     ("azimuth-train", "embed --data @data.azd --out @e.npy --sample 10"),

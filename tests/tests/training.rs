@@ -9,7 +9,7 @@ use azimuth_client::{Engine, PATIENCE};
 use azimuth_network::axis::Direction;
 use azimuth_network::weights::Weights;
 use azimuth_tests::kills::Run;
-use azimuth_tests::{Folder, GAMES, root, stockfish, text, trainer_refused};
+use azimuth_tests::{Folder, GAMES, Session, root, stockfish, text, trainer_refused, word_after};
 use serde_json::Value;
 
 /// Trains with these options, and returns the path of the weights.
@@ -116,6 +116,60 @@ fn a_run_begins_where_another_ended() -> Result<()> {
 }
 
 #[test]
+fn a_policy_head_learns_the_best_moves_and_the_beam_plays_with_it() -> Result<()> {
+    let folder = Folder::new()?;
+    train(&folder, "space.safetensors", "--accumulator 128 --anchors 64 --steps 20 --sample 200")?;
+    let command = "policy --weights @space.safetensors --data GAMES --steps 40 --examples 64";
+    let policy = |name: &str, more: &str| -> Result<String> {
+        folder.trainer(&format!("{command} --out @{name}.safetensors {more}"))
+    };
+    let printed = policy("straight", "")?;
+    let measured: Value = serde_json::from_str(printed.lines().last().unwrap_or_default())?;
+    // A random choice has an entropy of about 3.
+    let entropy = measured["cross_entropy"].as_f64().context("no cross entropy")?;
+    assert!(entropy < 2.9, "{measured}");
+    policy("stopped", "--stop-after 13")?;
+    assert!(!folder.at("stopped.safetensors").exists(), "a stopped run writes no weights");
+    policy("stopped", "")?;
+    let bytes = |name: &str| std::fs::read(folder.at(name));
+    assert!(bytes("straight.safetensors")? == bytes("stopped.safetensors")?);
+    let other = command.replace("--steps 40", "--steps 41");
+    let error = folder.trainer_error(&format!("{other} --out @stopped.safetensors"))?;
+    assert!(error.contains("--steps 40 (now 41)"), "{error}");
+
+    std::fs::copy(folder.at("space.safetensors"), folder.at("other.safetensors"))?;
+    train(&folder, "other.safetensors", "--accumulator 128 --anchors 64 --steps 1 --sample 200")?;
+    let other = command.replace("@space", "@other");
+    let error = folder.trainer_error(&format!("{other} --out @stopped.safetensors"))?;
+    assert!(error.contains("--weights space.safetensors (now other.safetensors)"), "{error}");
+
+    // The head outlives a conversion, and training continues from it.
+    folder.trainer(
+        "export --weights @straight.safetensors --direction mates --data GAMES --sample 200 \
+         --out @mates.safetensors",
+    )?;
+    let again = command.replace("@space", "@mates").replace("--steps 40", "--steps 10");
+    folder.trainer(&format!("{again} --out @again.safetensors --stored f16"))?;
+    let evaluated = folder.trainer("eval --weights @again.safetensors --data GAMES --all")?;
+    assert!(!evaluated.contains("policy"), "no position of the games has labels for all moves");
+
+    let mut session = Session::start()?;
+    session.set("BeamVerify", "none")?;
+    session.set("Planner", "beam")?;
+    let mut nodes = |weights: &str, policy: bool| -> Result<u64> {
+        session.set("WeightsFile", folder.at(weights).display())?;
+        session.set("BeamPolicy", policy)?;
+        let lines = session.ask("go depth 4", "bestmove")?;
+        let last = lines.iter().rev().find_map(|line| word_after(line, "nodes"));
+        Ok(last.context("no nodes")?.parse()?)
+    };
+    let plain = nodes("space.safetensors", true)?;
+    assert_eq!(nodes("straight.safetensors", false)?, plain);
+    assert_ne!(nodes("straight.safetensors", true)?, plain);
+    session.end()
+}
+
+#[test]
 fn a_space_is_read_along_each_of_its_directions() -> Result<()> {
     let folder = Folder::new()?;
     let before = Weights::read(&root().join("weights/beam.safetensors"))?;
@@ -199,10 +253,9 @@ fn the_papers_sampling_and_sgd_train_too() -> Result<()> {
 
 /// The lines of a log that have held-out metrics.
 fn validations(folder: &Folder, log: &str) -> Result<Vec<Value>> {
-    let log = folder.read(log)?;
-    let lines = log.lines().map(|line| Ok(serde_json::from_str::<Value>(line)?));
-    let lines = lines.collect::<Result<Vec<_>>>()?;
-    Ok(lines.into_iter().filter(|line| line["held_out"].is_object()).collect())
+    let mut lines = folder.json_lines(log)?;
+    lines.retain(|line| line["held_out"].is_object());
+    Ok(lines)
 }
 
 #[test]
@@ -395,7 +448,7 @@ fn labels_come_from_an_engine_and_shards_make_the_same_file() -> Result<()> {
 
     // Leaves and endings are labelled independently of each other; the number of engines changes
     // nothing.
-    for (walk, fens) in [("leaves", fens), ("endings", "")] {
+    for (walk, fens) in [("leaves", fens), ("search", fens), ("endings", "")] {
         let [one, two] = [1, 2].map(|engines| {
             let kind = format!("{fens} --walk {walk} --nodes 200 --leaf-every 8 --plies 3");
             let more = format!("{kind} --syzygy ROOT/syzygy --engines {engines}");

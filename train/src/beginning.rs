@@ -215,6 +215,7 @@ mod tests {
             parameters,
             axis: Axis::new(vec![1.0; dim], vec![0.0; dim], None, direction)?,
             calibration: Calibration::new(vec![-1.0, 1.0], vec![0.0, 1.0])?,
+            policy: None,
         })
     }
 

@@ -12,10 +12,11 @@ use anyhow::{Context, Result, bail, ensure};
 use azimuth_chess::position::{board_after, legal_moves};
 use azimuth_cli::print_line;
 use azimuth_network::Perspective;
+use azimuth_network::policy::Policy;
 use azimuth_network::weights::Weights;
-use azimuth_search::DefaultWeights;
 use azimuth_search::encoder::Encoder;
 use azimuth_search::inference::Backend;
+use azimuth_search::{DefaultWeights, rank_with_policy};
 use candle_core::DType;
 use clap::Args;
 use cozy_chess::{Board, Color, Move, Piece};
@@ -58,6 +59,9 @@ struct Evaluation {
     metrics: Option<Metrics>,
     #[serde(skip_serializing_if = "Option::is_none")]
     move_choice: Option<MoveChoices>,
+    /// The choice of a move by the ranks of a beam with a policy head.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    with_policy: Option<MoveChoices>,
 }
 
 impl EvalOptions {
@@ -84,8 +88,15 @@ impl EvalOptions {
         let move_choice = MoveChoices::of(&choices, &scores);
         metrics.iter().try_for_each(print_line)?;
         move_choice.iter().try_for_each(print_line)?;
+        let policy = weights.policy.filter(|_| self.labels.is_empty());
+        let ranks = policy.map(|policy| ranks(&policy, &choices, &scores));
+        let with_policy = ranks.and_then(|ranks| MoveChoices::by_rank(&choices, &ranks));
+        if let Some(with_policy) = &with_policy {
+            print_line(format_args!("\nwith the policy head{with_policy}"))?;
+        }
         if self.json {
-            print_line(serde_json::to_string(&Evaluation { metrics, move_choice })?)?;
+            let evaluation = Evaluation { metrics, move_choice, with_policy };
+            print_line(serde_json::to_string(&evaluation)?)?;
         }
         Ok(())
     }
@@ -180,6 +191,21 @@ fn scores(
     choices.iter().map(score).collect()
 }
 
+/// The ranks of the moves of each choice in a beam with a policy head.
+fn ranks(policy: &Policy, choices: &[Choice], scores: &[Vec<f32>]) -> Vec<Vec<f32>> {
+    let ranks = choices.iter().zip(scores).map(|(choice, scores)| {
+        let moves: Vec<Move> = choice.moves.iter().map(|&(mv, _)| mv).collect();
+        let logits = policy.logits(&choice.board, &moves);
+        // Only a mate has a win probability of 1. A beam keeps it before all other moves.
+        let rank = |(&p, logit): (&f32, f32)| match p < 1.0 {
+            true => rank_with_policy(p, logit),
+            false => f32::INFINITY,
+        };
+        scores.iter().zip(logits).map(rank).collect()
+    });
+    ranks.collect()
+}
+
 /// The labels of the choices' moves in other datasets, as scores. Fails if a choice is missing.
 fn scores_of_labels(paths: &[PathBuf], choices: &[Choice]) -> Result<Vec<Vec<f32>>> {
     let others = read_choices(&open(paths)?.0, &Split::ALL, usize::MAX)?;
@@ -242,8 +268,9 @@ struct MoveChoice {
     /// The win probability that the best of the three highest scored moves loses to the best move.
     regret: Estimate,
     /// The RMS deviation of score minus label from its mean over the good moves of a parent, those
-    /// that lose less than 0.1, in win probability.
-    error: Estimate,
+    /// that lose less than 0.1, in win probability; `None` for ranks, which are no probabilities.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Estimate>,
 }
 
 impl MoveChoice {
@@ -270,7 +297,7 @@ impl MoveChoice {
             parents: regrets.len(),
             recall: kept.each_ref().map(|kept| Estimate::of(kept)),
             regret: Estimate::of(&regrets),
-            error: Estimate::of_ratio(&errors).root(),
+            error: Some(Estimate::of_ratio(&errors).root()),
         })
     }
 }
@@ -303,6 +330,16 @@ impl MoveChoices {
     }
 }
 
+impl MoveChoices {
+    /// Measures `ranks`, which only order the moves.
+    fn by_rank(choices: &[Choice], ranks: &[Vec<f32>]) -> Option<Self> {
+        let mut found = Self::of(choices, ranks)?;
+        let kinds = [Some(&mut found.all), found.quiet.as_mut(), found.tactical.as_mut()];
+        kinds.into_iter().flatten().for_each(|kind| kind.error = None);
+        Some(found)
+    }
+}
+
 impl fmt::Display for MoveChoices {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut kinds = vec![("all", &self.all)];
@@ -319,7 +356,12 @@ impl fmt::Display for MoveChoices {
             row(&name, &|_, measured| format!("{:.3}", measured.recall[index]))?;
         }
         row("regret of the top 3", &|_, measured| measured.regret.to_string())?;
-        row("error, good siblings", &|_, measured| measured.error.to_string())
+        if self.all.error.is_none() {
+            return Ok(());
+        }
+        row("error, good siblings", &|_, measured| {
+            measured.error.map_or_else(String::new, |error| error.to_string())
+        })
     }
 }
 
@@ -359,10 +401,11 @@ mod tests {
     #[test]
     fn the_error_counts_differences_between_good_moves() {
         // A common error of all moves, and any error of a bad one, cost nothing.
-        let measured = measure(&[0, 0, 0, 0, -400], &[0.7, 0.7, 0.7, 0.7, 0.9]).all;
-        assert!(measured.error.mean < 1e-6, "{}", measured.error);
-        let measured = measure(&[0, 0, 0, 0, -400], &[0.52, 0.48, 0.52, 0.48, 0.9]).all;
-        assert!((measured.error.mean - 0.02).abs() < 1e-6, "{}", measured.error);
+        let error = |scores: &[f32]| measure(&[0, 0, 0, 0, -400], scores).all.error;
+        let common = error(&[0.7, 0.7, 0.7, 0.7, 0.9]).expect("an error");
+        assert!(common.mean < 1e-6, "{common}");
+        let of_each = error(&[0.52, 0.48, 0.52, 0.48, 0.9]).expect("an error");
+        assert!((of_each.mean - 0.02).abs() < 1e-6, "{of_each}");
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod model;
 mod onnx;
 pub mod optimizer;
 pub mod options;
+pub mod policy;
 pub mod ranks;
 pub mod run;
 pub mod solis;

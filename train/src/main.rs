@@ -12,6 +12,7 @@ use azimuth_train::evaluation::EvalOptions;
 use azimuth_train::export::ExportOptions;
 use azimuth_train::keep_memory::keep_memory;
 use azimuth_train::options::{DataOptions, TrainOptions};
+use azimuth_train::policy::PolicyOptions;
 use azimuth_train::ranks::{self, Ranks, share_of};
 use azimuth_train::{inspect, label, run, solis, sweep};
 
@@ -35,6 +36,7 @@ enum Command {
     Data(DataCommand),
     /// Label the positions of walks with a UCI engine or a network; resumes an interrupted run.
     Label(label::LabelOptions),
+    Policy(PolicyOptions),
     /// Write a weights file from a checkpoint, or convert a weights file: to ONNX, to a checkpoint
     /// with the names of the paper's authors, or to another direction.
     Export(ExportOptions),
@@ -54,6 +56,7 @@ impl Command {
         match self {
             Self::Train(options) => options.is_sparse_on_cpu(),
             Self::Sweep(options) => options.is_sparse_on_cpu(),
+            Self::Policy(_) => true,
             _ => false,
         }
     }
@@ -119,6 +122,7 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Plot(options) => options.run(),
         Command::Manual(manual) => manual.run(Arguments::command()),
         Command::Eval(options) => options.run(),
+        Command::Policy(options) => options.run(),
     }
 }
 

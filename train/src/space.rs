@@ -72,7 +72,8 @@ pub fn build_space(
     let placeholder = Axis::new(vec![1.0; dim], vec![0.0; dim], None, Direction::Mates)?;
     let identity = Calibration::new(vec![-1.0, 1.0], vec![0.0, 1.0])?;
     let metadata = Metadata::new(architecture.clone(), Direction::Mates, training, Value::Null);
-    let mut weights = Weights { metadata, parameters, axis: placeholder, calibration: identity };
+    let (axis, calibration) = (placeholder, identity);
+    let mut weights = Weights { metadata, parameters, axis, calibration, policy: None };
     let mut encoder = azimuth_search::encoder::build(&weights, device, DType::F32)?;
     let perspective = architecture.perspective();
     let labels = |positions: &[PackedPosition]| labels(positions, perspective);

@@ -367,6 +367,8 @@ fn default_name(settings: &PlayerSettings, version: &str) -> String {
             });
             if *planner == PlannerKind::Beam && beam.verify != BeamVerify::None {
                 name.push_str(&format!(" verify {}", name_of(&beam.verify)));
+            } else if *planner == PlannerKind::Beam && beam.policy {
+                name.push_str(" policy");
             }
             if resources.threads > 1 {
                 name.push_str(&format!(" {} threads", resources.threads));
@@ -406,6 +408,7 @@ mod tests {
     fn players_go_by_what_ends_their_thought() -> Result<()> {
         for (settings, expected) in [
             ("width=5 verify=none", "Azimuth w5 d6"),
+            ("width=5 verify=none policy=true", "Azimuth w5 d6 policy"),
             ("width=5 verify=quiescence", "Azimuth w5 d6 verify quiescence"),
             ("planner=selective nodes=10000", "Azimuth selective 10,000 nodes"),
             ("planner=selective nodes=10000 movetime=50", "Azimuth selective 50 ms"),

@@ -58,7 +58,7 @@ impl Strength {
     pub fn plot_by_depth(&self) -> Result<String> {
         let curve = |name: &str, verified: bool| {
             let mut line = Series::new(name, Vec::new());
-            for (depth, _, player) in self.paper_beams(verified) {
+            for (depth, _, player) in self.beams(verified, false) {
                 let Rating { elo, low, high, .. } = self.rating(player);
                 line.points.push((depth.into(), elo));
                 line.intervals.push((depth.into(), [low, high]));
@@ -88,8 +88,11 @@ impl Strength {
     /// Ratings by depth, with or without verification, beside the paper's.
     pub fn depth_table(&self, verified: bool) -> String {
         let mut text = header(&format!("depth | {RATING} | paper: small | paper: base"));
-        for (depth, verify, player) in self.paper_beams(verified) {
+        let plain = self.beams(verified, false).into_iter().map(|beam| (beam, false));
+        let with_policy = self.beams(verified, true).into_iter().map(|beam| (beam, true));
+        for ((depth, verify, player), policy) in plain.chain(with_policy) {
             let label = match verify {
+                BeamVerify::None if policy => format!("{depth}, with the policy head"),
                 BeamVerify::None => depth.to_string(),
                 verify => format!("{depth}, verify {}", name_of(&verify)),
             };
@@ -112,7 +115,9 @@ impl Strength {
     fn levels(&self) -> Vec<(Level, usize)> {
         let known = Level::measured();
         let level = |(&player, found): (&usize, &RecordedSettings)| {
-            let RecordedSettings { planner, noise, limit, .. } = found;
+            let RecordedSettings { planner, noise, limit, policy: false, .. } = found else {
+                return None;
+            };
             let depth = limit.depth.map(|depth| depth as f32);
             let (planner, nodes, knowledge) = ((*planner)?, limit.nodes, Knowledge::NONE);
             let level = Level { planner, depth, nodes, noise: *noise, knowledge };
@@ -145,7 +150,7 @@ impl Strength {
 
     /// The beam of the paper's width at its greatest depth, with and without verification.
     fn deepest_beams(&self) -> Vec<Row> {
-        let deepest = [true, false].into_iter().filter_map(|kind| self.paper_beams(kind).pop());
+        let deepest = [true, false].into_iter().filter_map(|kind| self.beams(kind, false).pop());
         let row = |(depth, verify, player): (u32, BeamVerify, usize)| match verify {
             BeamVerify::None => {
                 (format!("the beam as the paper has it, width {WIDTH}, depth {depth}"), player)
@@ -182,11 +187,13 @@ impl Strength {
         &self.standings.players[player].name
     }
 
-    /// Depth and verification of the beams of the paper's width, shallowest first.
-    fn paper_beams(&self, verified: bool) -> Vec<(u32, BeamVerify, usize)> {
+    /// Depth and verification of the beams of the paper's width, with or without a policy head,
+    /// shallowest first.
+    fn beams(&self, verified: bool, policy: bool) -> Vec<(u32, BeamVerify, usize)> {
         let beam = |(&player, found): (&usize, &RecordedSettings)| {
-            let is_wanted =
-                found.width == Some(WIDTH) && (found.verify != BeamVerify::None) == verified;
+            let is_wanted = found.width == Some(WIDTH)
+                && (found.verify != BeamVerify::None) == verified
+                && found.policy == policy;
             Some((found.limit.depth.filter(|_| is_wanted)?, found.verify, player))
         };
         let mut beams: Vec<_> = self.azimuths.iter().filter_map(beam).collect();

@@ -89,6 +89,7 @@ fn random(architecture: Architecture) -> Result<Weights> {
         parameters,
         axis: Axis::new(vec![1.0; dim], vec![0.0; dim], None, Direction::Mates)?,
         calibration: Calibration::new(vec![-1.0, 1.0], vec![0.0, 1.0])?,
+        policy: None,
     })
 }
 

@@ -82,9 +82,9 @@ pub struct Knowledge {
     pub table_pieces: usize,
     /// Number of the game's moves that come from the opening book. Each later move comes from it
     /// with half the probability of the move before.
-    pub opening_moves: f32,
+    opening_moves: f32,
     /// The least share of games in which people play a move of the opening book.
-    pub least_share: f32,
+    least_share: f32,
 }
 
 impl Knowledge {
@@ -135,14 +135,16 @@ impl Level {
         BEAM.into_iter().map(beam).chain(SELECTIVE.into_iter().map(selective)).collect()
     }
 
-    /// `settings` with the beam that the ratings of a planner's levels were measured with, which
-    /// verifies nothing.
+    /// `settings` with the beam that the ratings of a planner's levels were measured with: without
+    /// verification and without a policy.
     pub fn settings_of(planner: PlannerKind, settings: PlannerSettings) -> PlannerSettings {
-        let verify = match planner {
-            PlannerKind::Beam => BeamVerify::None,
-            PlannerKind::Selective => settings.beam.verify,
+        let beam = match planner {
+            PlannerKind::Beam => {
+                BeamSettings { verify: BeamVerify::None, policy: false, ..settings.beam }
+            }
+            PlannerKind::Selective => settings.beam,
         };
-        PlannerSettings { beam: BeamSettings { verify, ..settings.beam }, ..settings }
+        PlannerSettings { beam, ..settings }
     }
 
     /// Limits a search from `position` to this level. The noise, the openings and the depth depend

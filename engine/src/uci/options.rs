@@ -38,7 +38,7 @@ pub struct Options {
     pub planner: Option<PlannerKind>,
     pub planners: PlannerSettings,
     /// Play no better than [`Self::elo`].
-    pub limit_strength: bool,
+    limit_strength: bool,
     /// Elo on the scale of Stockfish 16's `UCI_Elo`.
     pub elo: u32,
     /// Stockfish's skill level; [`FULL_SKILL`] is full strength.
@@ -86,6 +86,7 @@ impl Options {
             spin_line("BeamWidth", beam.width as u64, &WIDTH),
             spin_line("SearchDepth", beam.depth.into(), &DEPTH),
             combo_line("BeamVerify", &beam.verify),
+            check_line("BeamPolicy", beam.policy),
             check_line("UCI_LimitStrength", default.limit_strength),
             spin_line("UCI_Elo", default.elo.into(), &ELO),
             spin_line("Skill Level", default.skill.into(), &SKILL),
@@ -125,6 +126,7 @@ impl Options {
                 (self.planners.beam.depth, self.planners.selective.depth) = (depth, depth);
             }
             "beamverify" => self.planners.beam.verify = combo(name, value)?,
+            "beampolicy" => self.planners.beam.policy = check(name, value)?,
             "uci_limitstrength" => self.limit_strength = check(name, value)?,
             "uci_elo" => self.elo = spin(name, value, ELO)? as u32,
             "skill level" => self.skill = spin(name, value, SKILL)? as u32,
@@ -293,10 +295,12 @@ mod tests {
         let mut options = Options::default();
         options.set("HASH", Some("100"))?;
         options.set("BeamVerify", Some("Quiescence"))?;
+        options.set("BeamPolicy", Some("True"))?;
         options.set("weightsfile", Some("/a path/w.safetensors"))?;
         options.set("Precision", Some("BF16"))?;
         assert_eq!(options.resources.hash_mb, 100);
         assert_eq!(options.planners.beam.verify, BeamVerify::Quiescence);
+        assert!(options.planners.beam.policy);
         assert_eq!(options.model.precision, Precision::Bf16);
         let before = options.clone();
         for (name, value, part) in [

@@ -5,4 +5,4 @@ pub mod features;
 mod head_layers;
 mod network;
 
-pub use network::{HIDDEN, MAX_PIECES, SparseConfig, SparseNetwork};
+pub use network::{ACCUMULATOR_BLOCK, HIDDEN, MAX_PIECES, SparseConfig, SparseNetwork};

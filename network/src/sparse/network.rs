@@ -22,7 +22,7 @@ pub const MAX_PIECES: usize = 32;
 const MAX_MIDDLE_LAYERS: usize = 4;
 
 /// The width of the feature sums is a multiple of this, so that every SIMD kernel fits.
-const ACCUMULATOR_BLOCK: usize = 128;
+pub const ACCUMULATOR_BLOCK: usize = 128;
 
 /// Sizes of a sparse encoder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

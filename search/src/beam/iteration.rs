@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU64;
 
 use anyhow::Result;
 use azimuth_chess::position::{Position, legal_moves};
+use azimuth_network::policy::Policy;
 use cozy_chess::Move;
 
 use super::batched_quiescence::Rules;
@@ -168,6 +169,7 @@ pub struct GrownAgain<'a> {
     /// Tables of the verifying searches, and their horizon in plies from the root.
     pub verification: Option<(&'a mut SearchTables, u32)>,
     pub quiescence: Option<Rules>,
+    pub policy: Option<&'a Policy>,
     pub settings: BeamSettings,
     pub tablebases: Option<&'a Tablebases>,
 }
@@ -181,6 +183,7 @@ impl SearchedTree for GrownAgain<'_> {
         let task = Task {
             settings: self.settings,
             quiescence: self.quiescence,
+            policy: self.policy,
             tablebases: self.tablebases,
             root: position,
             root_moves: &legal_moves(position.board()),

@@ -15,3 +15,4 @@ mod verification;
 mod verification_tests;
 
 pub use planner::{Beam, BeamSettings, BeamVerify};
+pub use search::rank_with_policy;

@@ -6,6 +6,7 @@ use std::thread;
 
 use anyhow::{Context, Result};
 use azimuth_chess::position::Position;
+use azimuth_network::policy::Policy;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use crossbeam_channel::unbounded;
@@ -34,11 +35,14 @@ pub struct BeamSettings {
     pub depth: u32,
     /// How a child is scored; by default, by a search to one ply beyond the beam's last.
     pub verify: BeamVerify,
+    /// Whether the policy head of the weights, if they have one, helps to choose the moves to keep;
+    /// false by default. It has no effect on a beam that verifies scores.
+    pub policy: bool,
 }
 
 impl BeamSettings {
-    /// The paper's planner: a child is scored by its embedding, without verification.
-    pub const PAPER: Self = Self { width: 3, depth: 6, verify: BeamVerify::None };
+    /// The paper's planner: a child is scored by its embedding, without verification or a policy.
+    pub const PAPER: Self = Self { width: 3, depth: 6, verify: BeamVerify::None, policy: false };
 }
 
 impl Default for BeamSettings {
@@ -112,6 +116,7 @@ pub struct Beam {
     verification: Option<SearchTables>,
     /// Rules of the batched quiescence search that verifies scores, if the encoder runs elsewhere.
     quiescence: Option<Rules>,
+    policy: Option<Arc<Policy>>,
     tablebases: Option<Arc<Tablebases>>,
     mates: ProvenMates,
     last: LastSearch,
@@ -137,6 +142,7 @@ impl Beam {
         let all = if verifies { 2 * threads } else { threads };
         let mut evaluators = Evaluator::new(worker, cache_mb)?.for_threads(worker, all);
         let verifying = evaluators.split_off(threads);
+        let uses_policy = beam.policy && beam.verify == BeamVerify::None;
         let table_mb = hash_mb.saturating_sub(cache_mb);
         let tables = || SearchTables::new(verifying, selective, table_mb, worker.notice());
         let verification = verifies.then(tables).transpose()?;
@@ -148,6 +154,7 @@ impl Beam {
             settings: beam,
             verification,
             quiescence: Rules::of(&selective).filter(|_| in_batches),
+            policy: worker.policy().filter(|_| uses_policy).cloned(),
             tablebases: None,
             mates: ProvenMates::default(),
             last: LastSearch::default(),
@@ -222,6 +229,7 @@ impl Planner for Beam {
             let task = Task {
                 settings,
                 quiescence,
+                policy: self.policy.as_deref(),
                 tablebases,
                 root,
                 root_moves: &root_moves.moves,
@@ -273,6 +281,7 @@ impl Planner for Beam {
             evaluator: self.evaluators.first_mut().context("no thread to search")?,
             verification: self.verification.as_mut().zip(self.last_horizon),
             quiescence: self.quiescence,
+            policy: self.policy.as_deref(),
             settings: BeamSettings { width: self.last_width, ..self.settings },
             tablebases: self.tablebases.as_deref(),
         };

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use azimuth_chess::position::{Position, TYPICAL_MOVES, board_after, legal_moves, repetition_key};
+use azimuth_network::policy::Policy;
 use cozy_chess::{Board, Move};
 
 use super::batched_quiescence::Rules;
@@ -34,6 +35,8 @@ pub struct Task<'a> {
     /// Rules of the batched quiescence search that verifies children, if the encoder runs
     /// elsewhere.
     pub quiescence: Option<Rules>,
+    /// The policy head that helps to choose the children to keep.
+    pub policy: Option<&'a Policy>,
     pub tablebases: Option<&'a Tablebases>,
     pub root: &'a Position,
     pub root_moves: &'a [Move],
@@ -327,7 +330,7 @@ impl<'a> BeamSearch<'a> {
                     asked.push((self.evaluator.look_up(&board)?, noise));
                 }
                 let value = exact.unwrap_or(Value::DRAW);
-                let candidate = Candidate { mv, value, exact: exact.is_some(), tail: Vec::new() };
+                let candidate = Candidate::new(mv, value, exact.is_some());
                 children.push(Child { board, candidate });
             }
             self.task.nodes.fetch_add(children.len() as u64, Relaxed);
@@ -346,7 +349,7 @@ impl<'a> BeamSearch<'a> {
         for Expansion { node, board, keys, children, .. } in expanded {
             let lines = if node == ROOT { self.multipv() } else { 1 };
             let width = self.task.settings.width.max(lines);
-            let candidates = if self.verifier.is_some() {
+            let mut candidates = if self.verifier.is_some() {
                 let asked_before = self.tree.nodes[node].board.is_some();
                 let width = if asked_before { usize::MAX } else { width };
                 match self.verify(node, &board, keys, children, width)? {
@@ -356,6 +359,7 @@ impl<'a> BeamSearch<'a> {
             } else {
                 children.into_iter().map(|child| child.candidate).collect()
             };
+            sort_candidates(&mut candidates, &board, self.task.policy);
             self.tree.expand(node, board, candidates, width);
         }
         Ok(())
@@ -376,6 +380,39 @@ impl<'a> BeamSearch<'a> {
         let line = once(repetition_key(board)).chain(before);
         value::keys_before_children(board, line, self.task.root.history())
     }
+}
+
+/// The rank of a child is the logit of its win probability times this weight, plus the policy's
+/// logit.
+const VALUE_WEIGHT: f32 = 8.0;
+
+/// Win probabilities are at least this far from 0 and 1, so that their logits are finite.
+const LEAST_CHANCE: f32 = 1e-4;
+
+/// The rank of a move among the moves of a position, given the win probability that the encoder
+/// expects after it, for the side that moves, and the policy's logit. The beam keeps the moves of the
+/// highest ranks.
+pub fn rank_with_policy(chance: f32, logit: f32) -> f32 {
+    let chance = chance.clamp(LEAST_CHANCE, 1.0 - LEAST_CHANCE);
+    VALUE_WEIGHT * (chance / (1.0 - chance)).ln() + logit
+}
+
+/// Sorts the children of `board`, those that the beam keeps first. The sort is stable: equal moves
+/// stay in the order of generation, and the choice is reproducible.
+fn sort_candidates(candidates: &mut Vec<Candidate>, board: &Board, policy: Option<&Policy>) {
+    // A child's value is for its own side to move, so the lowest is best here.
+    let by_value = |a: &Candidate, b: &Candidate| a.value.order(b.value);
+    let Some(policy) = policy else { return candidates.sort_by(by_value) };
+    let moves: Vec<Move> = candidates.iter().map(|candidate| candidate.mv).collect();
+    let rank = |value: Value, logit: f32| match value.is_decisive() {
+        true => f32::INFINITY.copysign(if value < Value::DRAW { 1.0 } else { -1.0 }),
+        false => rank_with_policy((-value).win_probability(), logit),
+    };
+    let ranked = candidates.drain(..).zip(policy.logits(board, &moves));
+    let mut ranked: Vec<_> =
+        ranked.map(|(candidate, logit)| (rank(candidate.value, logit), candidate)).collect();
+    ranked.sort_by(|(one, a), (other, b)| other.total_cmp(one).then(by_value(a, b)));
+    candidates.extend(ranked.into_iter().map(|(_, candidate)| candidate));
 }
 
 /// The children whose values are not exact.

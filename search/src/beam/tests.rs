@@ -1,8 +1,15 @@
+use std::sync::Arc;
+
 use anyhow::{Context, Result};
+use azimuth_chess::placement::Placement;
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
+use azimuth_network::parameters::Parameters;
+use azimuth_network::policy::{Policy, PolicyConfig, move_rows};
+use azimuth_network::weights::Weights;
+use candle_core::{Device, Tensor};
 use cozy_chess::{Board, Move};
 
-use super::{Beam, BeamSettings};
+use super::{Beam, BeamSettings, BeamVerify};
 use crate::DefaultWeights;
 use crate::control::{Control, Limits};
 use crate::inference::{Evaluator, Worker};
@@ -102,6 +109,37 @@ fn batches_for_a_device_change_no_choice() -> Result<()> {
         let here = searched(&local(DefaultWeights::Beam)?)?;
         assert!(!Evaluator::new(&remote, 16)?.answers_at_once());
         assert_eq!(searched(&remote)?, here, "{fen}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_policy_chooses_the_moves_that_an_unverified_beam_keeps() -> Result<()> {
+    // All logits are 0 but that of 1. a3.
+    let root = Position::from_fen(FENS[0])?;
+    let config = PolicyConfig { features: "piece-square".parse()?, accumulator: 128 };
+    let (wanted, mut rows) = (root.parse_move("a2a3")?, Vec::new());
+    move_rows(config.features, &Placement::of(root.board()), &[wanted], &mut rows);
+    let parameters = config.parameters().map(|spec| -> Result<_> {
+        let mut values = vec![0f32; spec.shape.iter().product()];
+        if spec.name == "moves.bias" {
+            values[usize::from(rows[0])] = 1e6;
+        }
+        Ok((spec.name, Tensor::from_vec(values, spec.shape, &Device::Cpu)?))
+    });
+    let parameters = parameters.into_iter().collect::<Result<Vec<_>>>()?;
+    let policy = Policy::new(config, &Parameters::new(parameters))?;
+    let policy = Some(Arc::new(policy));
+    let weights = Weights { policy, ..DefaultWeights::Selective.weights()? };
+    let worker = Worker::on_cpu(weights, |_| ())?;
+    let paper = BeamSettings { width: 1, depth: 1, ..BeamSettings::PAPER };
+    for (settings, expected) in [
+        (BeamSettings { policy: true, ..paper }, true),
+        (paper, false),
+        (BeamSettings { policy: true, verify: BeamVerify::Plies(1), ..paper }, false),
+    ] {
+        let report = search(&mut beam(&worker, settings, 1)?, &root, Limits::default())?;
+        assert_eq!(report.pv.first() == Some(&wanted), expected, "{settings:?}");
     }
     Ok(())
 }

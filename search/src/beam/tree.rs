@@ -43,6 +43,12 @@ pub struct Candidate {
     pub tail: Vec<Move>,
 }
 
+impl Candidate {
+    pub fn new(mv: Move, value: Value, exact: bool) -> Self {
+        Self { mv, value, exact, tail: Vec::new() }
+    }
+}
+
 /// Bytes reserved for a tree; pages use memory only once they are written. Allocators map a block
 /// of this size separately and return it to the system in full; smaller blocks would stay with the
 /// process in fragments.
@@ -70,7 +76,7 @@ impl Tree {
         // No move leads to the root, and its move and value are never used.
         let king = self.root.king(self.root.side_to_move());
         let mv = Move { from: king, to: king, promotion: None };
-        self.push(ROOT, 0, Candidate { mv, value: Value::DRAW, exact: false, tail: Vec::new() });
+        self.push(ROOT, 0, Candidate::new(mv, Value::DRAW, false));
     }
 
     fn push(&mut self, parent: usize, ply: u32, candidate: Candidate) {
@@ -89,18 +95,9 @@ impl Tree {
         });
     }
 
-    /// Expands a node, whose legal moves are `candidates`. Keeps the `width` best for its side to
-    /// move or, if it has been expanded before, all others.
-    pub fn expand(
-        &mut self,
-        node: usize,
-        board: Board,
-        mut candidates: Vec<Candidate>,
-        width: usize,
-    ) {
-        // A child's value is for its own side to move, so the lowest is best here. The sort is
-        // stable: equal moves stay in the order of generation, and the choice is reproducible.
-        candidates.sort_by(|a, b| a.value.order(b.value));
+    /// Expands a node, whose legal moves are `candidates`, the best first. Keeps the first `width` or,
+    /// if it has been expanded before, all others.
+    pub fn expand(&mut self, node: usize, board: Board, candidates: Vec<Candidate>, width: usize) {
         let first = self.nodes.len();
         let BeamNode { ply, board: expanded, children, .. } = &self.nodes[node];
         let (ply, moves) = (ply + 1, candidates.len());

@@ -51,7 +51,7 @@ impl<'a> BeamSearch<'a> {
                 Some(value) => value,
                 None => Value::estimate(self.evaluator.value(&child)?),
             };
-            let candidate = Candidate { mv, value, exact: exact.is_some(), tail: Vec::new() };
+            let candidate = Candidate::new(mv, value, exact.is_some());
             children.push(Child { board: child, candidate });
         }
         let parent = self.parent(node, &board, keys);

@@ -109,7 +109,7 @@ fn verified_values_are_those_of_plain_searches() -> Result<()> {
             let beyond = verify.plies().context("it verifies")?;
             let shape = (width, depth, depth + beyond);
             let (score, choice) = plain_beam(&mut evaluator, root.board(), &[], 0, shape)?;
-            let settings = BeamSettings { width, depth, verify };
+            let settings = BeamSettings { width, depth, verify, policy: false };
             let report = search(&mut beam(&worker, settings, parts, 1)?, &root, Limits::default())?;
             let found = (report.value, report.pv.first().copied());
             assert_eq!(found, (to_value(score), choice), "{fen}, {settings:?}");

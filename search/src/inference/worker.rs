@@ -13,6 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
+use azimuth_network::policy::Policy;
 use azimuth_network::weights::Weights;
 use azimuth_network::{InputKind, Inputs};
 use candle_core::{DType, Device};
@@ -60,6 +61,7 @@ impl ModelSource {
 /// all its clients are dropped.
 pub struct Worker {
     source: Source,
+    policy: Option<Arc<Policy>>,
     notice: Notice,
 }
 
@@ -108,6 +110,7 @@ impl Worker {
         notice: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Self> {
         let notice: Notice = Arc::new(notice);
+        let policy = weights.policy.clone();
         let model = Model::with_encoder(encoder, &weights)?;
         let (space, attributes) = (model.space().clone(), model.attributes());
         let route = match model.for_caller() {
@@ -118,7 +121,7 @@ impl Worker {
             }
         };
         let client = ModelClient::new(route, space, attributes);
-        Ok(Self { source: Source::Model(Box::new(client)), notice })
+        Ok(Self { source: Source::Model(Box::new(client)), policy, notice })
     }
 
     /// A worker for any other evaluator: `another` makes one for each search thread.
@@ -127,7 +130,13 @@ impl Worker {
         notice: impl Fn(&str) + Send + Sync + 'static,
     ) -> Self {
         let another = move || -> Box<dyn EvaluateOne> { Box::new(another()) };
-        Self { source: Source::Other(Box::new(another)), notice: Arc::new(notice) }
+        let source = Source::Other(Box::new(another));
+        Self { source, policy: None, notice: Arc::new(notice) }
+    }
+
+    /// The policy head of the weights, if they have one.
+    pub fn policy(&self) -> Option<&Arc<Policy>> {
+        self.policy.as_ref()
     }
 
     /// The function that shows messages of searches to the user.

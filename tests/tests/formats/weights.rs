@@ -7,6 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use azimuth::embedded_weights;
+use azimuth_chess::position::{Position, STARTPOS, legal_moves};
 use azimuth_network::checksum::{self, hex};
 use azimuth_network::parameters::Parameters;
 use azimuth_network::weights::Weights;
@@ -36,6 +37,12 @@ fn what_is_written_reads_back() -> Result<()> {
         let difference = (tensor - copy.parameters.get(name)?)?.abs()?.max_all()?;
         assert_eq!(difference.to_scalar::<f32>()?, 0.0, "{name}");
     }
+    let start = Position::from_fen(STARTPOS)?;
+    let logits = |weights: &Weights| -> Result<Vec<f32>> {
+        let policy = weights.policy.as_ref().context("no policy head")?;
+        Ok(policy.logits(start.board(), &legal_moves(start.board())))
+    };
+    assert_eq!(logits(&copy)?, logits(&weights)?);
     Ok(())
 }
 

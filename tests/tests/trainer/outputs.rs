@@ -70,6 +70,7 @@ fn a_missing_folder_is_named_and_not_an_unfinished_file() -> Result<()> {
     folder.write("games.pgn", "1. e4 *\n")?;
     for (program, command, out) in [
         ("azimuth-train", "train --data GAMES --steps 1", "x.safetensors"),
+        ("azimuth-train", "policy --data GAMES --weights w --steps 1", "x.safetensors"),
         ("azimuth-train", "data GAMES", "x.azd"),
         ("azimuth-train", "label --walks 1 --engine e --fens f", "x.azd"),
         ("azimuth", "report @games.pgn", "x.html"),

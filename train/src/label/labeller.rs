@@ -94,6 +94,12 @@ impl Labeller {
         Ok(of_mover.seen_by(board.side_to_move()))
     }
 
+    /// Scores the position after a legal move, from White's point of view.
+    pub fn value_after(&mut self, board: &Board, mv: Move) -> Result<Label> {
+        let after = board_after(board, mv);
+        label_of_end(&after).map_or_else(|| self.value(&after), Ok)
+    }
+
     /// Scores `moves`, and sorts them with the best for the side to move first.
     pub fn score(&mut self, board: &Board, moves: &[Move]) -> Result<Vec<ScoredMove>> {
         if moves.is_empty() {
@@ -103,11 +109,8 @@ impl Labeller {
             let scored = engine.score(board)?.into_iter();
             return Ok(scored.filter(|scored| moves.contains(&scored.mv)).collect());
         }
-        let scored = moves.iter().map(|&mv| {
-            let after = board_after(board, mv);
-            let label = label_of_end(&after).map_or_else(|| self.value(&after), Ok)?;
-            Ok(ScoredMove { mv, label })
-        });
+        let scored =
+            moves.iter().map(|&mv| Ok(ScoredMove { mv, label: self.value_after(board, mv)? }));
         let mut scored = scored.collect::<Result<Vec<_>>>()?;
         let side = board.side_to_move();
         scored.sort_by_key(|scored| -i32::from(scored.label.seen_by(side).bits()));

@@ -30,7 +30,7 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use walk::{LeafWalker, MoveWalker, Task, Walk};
+use walk::{LeafWalker, MoveWalker, SearchWalker, Task, Walk};
 
 use crate::data::family::Game;
 use crate::data::file::Source;
@@ -116,6 +116,7 @@ fn label_parts(
             let mine = parts.clone().skip(number).step_by(count);
             let walker: Box<dyn Walk> = match options.walk {
                 WalkKind::Leaves => Box::new(LeafWalker::new(worker)?),
+                WalkKind::Search => Box::new(SearchWalker::new(worker)?),
                 WalkKind::Endings => Box::new(EndingSampler { tablebases: tablebases.clone() }),
                 WalkKind::Beam | WalkKind::Engine => Box::new(MoveWalker::new(worker)?),
             };
@@ -128,7 +129,7 @@ fn label_parts(
 /// The default weights of the search that makes the walks.
 fn default_weights(walk: WalkKind) -> DefaultWeights {
     match walk {
-        WalkKind::Leaves => DefaultWeights::Selective,
+        WalkKind::Leaves | WalkKind::Search => DefaultWeights::Selective,
         WalkKind::Beam | WalkKind::Engine | WalkKind::Endings => DefaultWeights::Beam,
     }
 }
@@ -149,6 +150,7 @@ fn made_by(options: &LabelOptions, engine: &str) -> Result<Value> {
     });
     let own = match options.walk {
         WalkKind::Leaves => json!({"nodes": options.nodes, "leaf_every": options.leaf_every}),
+        WalkKind::Search => json!({"nodes": options.nodes}),
         WalkKind::Endings => json!({"tables": options.syzygy.is_some()}),
         WalkKind::Beam | WalkKind::Engine => {
             json!({"width": options.width, "best": options.best, "others": options.others})

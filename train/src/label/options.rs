@@ -44,7 +44,7 @@ pub struct LabelOptions {
     /// Folders of Syzygy tables, which label the positions that they contain (`--walk endings`).
     #[arg(long)]
     pub syzygy: Option<String>,
-    /// Nodes of each search whose leaves are sampled (`--walk leaves`).
+    /// Nodes of each search (`--walk leaves` and `--walk search`).
     #[arg(long, default_value_t = 1_500)]
     pub nodes: u64,
     /// Sample one of every N leaves (`--walk leaves`).
@@ -98,6 +98,9 @@ pub enum WalkKind {
     /// stands pat, and to the last positions of its principal variations; each gets a separate
     /// search.
     Leaves,
+    /// The move of the selective search; one of eight moves is a random one instead. Only the
+    /// search's move is labelled: examples for a policy.
+    Search,
     /// No moves: random positions with few pieces, labelled from Syzygy tables or by a separate
     /// search.
     Endings,

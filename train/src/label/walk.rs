@@ -1,6 +1,6 @@
 //! Walks from a starting position: along the moves that a beam or an engine finds good, with labels
 //! for the moves of each position, or along the moves of the selective search, with labels for the
-//! leaves of its trees. A lead of random moves may come first.
+//! leaves of its trees or for these moves. A lead of random moves may come first.
 
 use std::collections::HashSet;
 
@@ -206,6 +206,52 @@ impl Walk for LeafWalker {
                     families.push(Family::own(leaf, label));
                 }
             }
+        }
+        Ok(Game::new(families))
+    }
+}
+
+/// Walks that label the selective search's move of each position.
+pub struct SearchWalker {
+    planner: Selective,
+    /// Ranks random moves.
+    evaluator: Evaluator,
+}
+
+/// One of this number of moves, on average, is the best of six random ones, so that walks also visit
+/// positions after worse moves.
+const RANDOM_ONE_OF: u32 = 8;
+
+impl SearchWalker {
+    pub fn new(worker: &Worker) -> Result<Self> {
+        let planner = Selective::new(worker, SelectiveSettings::default(), RESOURCES)?;
+        Ok(Self { planner, evaluator: Evaluator::new(worker, CACHE)? })
+    }
+}
+
+impl Walk for SearchWalker {
+    fn walk(&mut self, task: &mut Task<'_>) -> Result<Game> {
+        let Task { starts, options, engine, rng } = task;
+        // A walk must not depend on earlier walks.
+        self.planner.new_game();
+        let mut position = begin(&mut self.evaluator, starts, options.lead, rng)?;
+        let mut families = Vec::new();
+        for _ in 0..options.plies {
+            let board = position.board().clone();
+            if !position.has_legal_move() || board.halfmove_clock() >= FIFTY_MOVES {
+                break;
+            }
+            let limits = Limits { nodes: Some(options.nodes), ..Limits::default() };
+            let mut control = Control::without_signals(limits);
+            let best = self.planner.search(&position, &mut control, &mut |_| ())?;
+            let best = *best.pv.first().context("the search found no move")?;
+            let labels = FamilyLabels::Children(vec![(best, engine.value_after(&board, best)?)]);
+            families.push(Family { board, labels });
+            let other = match rng.random_ratio(1, RANDOM_ONE_OF) {
+                true => best_of_drawn(&mut self.evaluator, &position, rng)?,
+                false => None,
+            };
+            position.play(other.unwrap_or(best));
         }
         Ok(Game::new(families))
     }

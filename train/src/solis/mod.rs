@@ -90,7 +90,7 @@ pub fn import(options: &ImportOptions) -> Result<()> {
         "imported": {"sha256": hex(&Sha256::digest(&checkpoint))},
     });
     let metadata = Metadata::new(architecture, Direction::Mates, provenance, Value::Null);
-    let mut weights = Weights { metadata, parameters, axis, calibration };
+    let mut weights = Weights { metadata, parameters, axis, calibration, policy: None };
     if !options.data.is_empty() {
         let device = options.device.device().context("--device")?;
         let data = DataOptions { data: options.data.clone(), sample: Some(SLOW_SAMPLE) };

@@ -35,6 +35,11 @@ impl View {
         2 * self.bucket + usize::from(self.flip & 7 != 0)
     }
 
+    /// A square in this view.
+    pub fn square(&self, square: usize) -> usize {
+        square ^ self.flip
+    }
+
     /// The row of a kind of piece in state 0. A state adds [`PIECE_SQUARES`] rows.
     fn piece(&self, kind: usize, square: usize) -> usize {
         self.first_piece + self.piece_square(kind, square)
@@ -46,7 +51,7 @@ impl View {
     }
 
     fn piece_square(&self, kind: usize, square: usize) -> usize {
-        self.relative(kind) * Square::NUM + (square ^ self.flip)
+        self.relative(kind) * Square::NUM + self.square(square)
     }
 
     /// Index of a kind of piece: own pieces first, then the other side's.
