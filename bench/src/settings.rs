@@ -324,6 +324,10 @@ impl Words {
         ensure!(!noisy_beam || verify == BeamVerify::None, "noise goes with verify=none alone");
         let width = self.take_in("width", WIDTHS, usual.width)?;
         let policy = self.take_flag("policy")?.unwrap_or(usual.policy);
+        ensure!(
+            !policy || (planner == PlannerKind::Beam && verify == BeamVerify::None),
+            "policy goes with verify=none alone"
+        );
         let planners = PlannerSettings {
             beam: BeamSettings { width, depth, verify, policy },
             selective: SelectiveSettings { depth, parts, parameters },
@@ -434,8 +438,7 @@ mod tests {
             assert_eq!(recorded.planner, Some(azimuth.planner));
             assert_eq!(recorded.width, is_beam.then_some(beam.width));
             assert_eq!(recorded.verify, if is_beam { beam.verify } else { BeamVerify::None });
-            let uses_policy = is_beam && beam.policy && beam.verify == BeamVerify::None;
-            assert_eq!(recorded.policy, uses_policy);
+            assert_eq!(recorded.policy, is_beam && beam.policy);
             assert_eq!((recorded.noise, recorded.limit), (azimuth.noise, player.limit));
             assert_eq!(recorded.without.join(","), selective.parts.to_string());
             assert_eq!(recorded.set.join(","), selective.parameters.to_string());
@@ -493,6 +496,8 @@ mod tests {
             ("depth=1 depth=2", "'depth' comes twice"),
             ("tc=ten", "tc 'ten': expected SECONDS+INCREMENT"),
             ("noise=0.5 verify=1", "noise goes with verify=none alone"),
+            ("policy=true", "policy goes with verify=none alone"),
+            ("policy=maybe", "policy 'maybe': not true or false"),
             ("verify=9", "verify '9': expected none, quiescence, 1, 2, 3, 4"),
             ("set=width:3", "set: 'width' is no parameter of the selective search"),
             ("without=width", "without: 'width' is no part of the selective search"),

@@ -119,15 +119,16 @@ fn a_run_begins_where_another_ended() -> Result<()> {
 fn a_policy_head_learns_the_best_moves_and_the_beam_plays_with_it() -> Result<()> {
     let folder = Folder::new()?;
     train(&folder, "space.safetensors", "--accumulator 128 --anchors 64 --steps 20 --sample 200")?;
-    let command = "policy --weights @space.safetensors --data GAMES --steps 40 --examples 64";
+    let command = "policy --weights @space.safetensors --data GAMES --steps 40 --examples 256 \
+                   --learning-rate 0.01";
     let policy = |name: &str, more: &str| -> Result<String> {
         folder.trainer(&format!("{command} --out @{name}.safetensors {more}"))
     };
     let printed = policy("straight", "")?;
     let measured: Value = serde_json::from_str(printed.lines().last().unwrap_or_default())?;
-    // A random choice has an entropy of about 3.
+    // Equal probabilities of all moves have an entropy of 3.26.
     let entropy = measured["cross_entropy"].as_f64().context("no cross entropy")?;
-    assert!(entropy < 2.9, "{measured}");
+    assert!(entropy < 3.2, "{measured}");
     policy("stopped", "--stop-after 13")?;
     assert!(!folder.at("stopped.safetensors").exists(), "a stopped run writes no weights");
     policy("stopped", "")?;
@@ -150,8 +151,6 @@ fn a_policy_head_learns_the_best_moves_and_the_beam_plays_with_it() -> Result<()
     )?;
     let again = command.replace("@space", "@mates").replace("--steps 40", "--steps 10");
     folder.trainer(&format!("{again} --out @again.safetensors --stored f16"))?;
-    let evaluated = folder.trainer("eval --weights @again.safetensors --data GAMES --all")?;
-    assert!(!evaluated.contains("policy"), "no position of the games has labels for all moves");
 
     let mut session = Session::start()?;
     session.set("BeamVerify", "none")?;
@@ -225,10 +224,13 @@ fn eval_measures_the_choice_of_a_move() -> Result<()> {
     // All moves of these positions are labelled.
     let data = "ROOT/train/positions/beam-nodes.azd";
     let measure = |options: &str| -> Result<Value> {
-        let metrics = evaluated(&folder, &format!("--data {data} --all {options}"))?;
-        Ok(metrics["move_choice"]["all"].clone())
+        evaluated(&folder, &format!("--data {data} --all {options}"))
     };
     let (shipped, perfect) = (measure("")?, measure(&format!("--labels {data}"))?);
+    let (with_policy, of_labels) = (&shipped["with_policy"]["all"], &perfect["with_policy"]);
+    assert!(with_policy["error"].is_null() && of_labels.is_null(), "{with_policy} {of_labels}");
+    let with_policy = with_policy["regret"]["mean"].as_f64();
+    let [shipped, perfect] = [shipped, perfect].map(|found| found["move_choice"]["all"].clone());
     for measured in [&shipped, &perfect] {
         assert!(measured["parents"].as_u64() > Some(2_000), "{measured}");
     }
@@ -236,6 +238,7 @@ fn eval_measures_the_choice_of_a_move() -> Result<()> {
     assert_eq!((mean(&perfect, "regret"), mean(&perfect, "error")), (Some(0.0), Some(0.0)));
     let found = (mean(&shipped, "regret"), mean(&shipped, "error"));
     assert!(found.0 < Some(0.02) && found.1 < Some(0.05), "{shipped}");
+    assert!(with_policy > Some(0.0) && with_policy < found.0, "{with_policy:?} {shipped}");
     let kept = [0, 1, 2].map(|index| shipped["recall"][index]["mean"].as_f64());
     assert!(kept.is_sorted() && kept[2] < Some(0.9), "{shipped}");
     let error = folder.trainer_error(&format!("eval --data {data} --all --labels GAMES"))?;
@@ -463,7 +466,9 @@ fn labels_come_from_an_engine_and_shards_make_the_same_file() -> Result<()> {
         };
         let few = rows.lines().skip(1).filter(|line| pieces(line) <= 8).count();
         let all = rows.lines().count() - 1;
-        assert!(all > 150 && (few == all) == (walk == "endings"), "{walk}: {few} of {all}");
+        // A walk has no random moves but one of eight, so many walks visit the same positions.
+        let least = if walk == "search" { 50 } else { 150 };
+        assert!(all > least && (few == all) == (walk == "endings"), "{walk}: {few} of {all}");
         if walk == "endings" {
             // The tables know rook against king: a win, or a draw if the rook is lost.
             let rook = rows.lines().filter(|line| {

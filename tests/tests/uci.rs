@@ -521,7 +521,7 @@ fn a_search_that_ends_before_its_depth_says_why() -> Result<()> {
     }
     assert_eq!(early(&mut session, "go depth 15 nodes 1")?, [""; 0]);
     session.set("UCI_LimitStrength", true)?;
-    session.set("UCI_Elo", 1697)?;
+    session.set("UCI_Elo", 1688)?;
     session.send("position startpos")?;
     let said = early(&mut session, "go depth 9")?;
     assert_eq!(said, ["info string depth 4 of 9 reached: a limited strength searches no deeper"]);

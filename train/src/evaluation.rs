@@ -328,9 +328,7 @@ impl MoveChoices {
         };
         Some(Self { all: MoveChoice::of(pairs())?, quiet: kind(false), tactical: kind(true) })
     }
-}
 
-impl MoveChoices {
     /// Measures `ranks`, which only order the moves.
     fn by_rank(choices: &[Choice], ranks: &[Vec<f32>]) -> Option<Self> {
         let mut found = Self::of(choices, ranks)?;

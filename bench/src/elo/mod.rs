@@ -38,11 +38,11 @@ const PROGRESS: Duration = Duration::from_secs(30);
 /// (standard deviation of the Gaussian noise added to each score, in logits, 0 to 100, default 0;
 /// excludes verification).
 ///
-/// The beam: `width` (moves kept at each node, default 3) and `verify` (how children are scored:
+/// The beam: `width` (moves kept at each node, default 3), `verify` (how children are scored:
 /// `none` by their embeddings, `quiescence` by a search to the beam's last ply, 1 to 4 by a search
-/// that many plies beyond it; default 1, or `none` with noise), and `policy` (`true` or `false`:
-/// whether the policy head of the weights helps to choose the moves that are kept, with
-/// `verify=none`; default `false`).
+/// that many plies beyond it; default 1, or `none` with noise) and `policy` (`true` or `false`,
+/// default `false`: with `verify=none`, the policy head of the weights helps to choose the moves that
+/// are kept).
 ///
 /// The selective search: `without` (techniques to switch off, separated by commas) and `set`
 /// (parameters, such as `set=lmr-base:80,delta-margin:150`).

@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn the_arguments_are_openbenchs() -> Result<()> {
+    fn the_arguments_of_genfens_are_openbenchs() -> Result<()> {
         let parsed = |line: &str| GenFens::parse(&line.split_whitespace().collect::<Vec<_>>());
         let plain = GenFens { count: 64, seed: 1, book: None, plies: None, score: LARGEST_SCORE };
         assert_eq!(parsed("64 seed 1 book None ")?, plain);

@@ -23,7 +23,7 @@ pub struct BeamNode {
     pub exact: bool,
     /// The position; `None` until the node is expanded.
     pub board: Option<Board>,
-    /// The kept children, best first for this node's side to move.
+    /// The kept children, in the order of the beam's choice.
     pub children: std::ops::Range<usize>,
     /// All other children, if they have been requested.
     pub rest: std::ops::Range<usize>,

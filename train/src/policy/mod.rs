@@ -19,7 +19,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
 
-use crate::beginning::{Origin, TABLE};
+use crate::beginning::Origin;
 use crate::claim::claim_all;
 use crate::cpu::side_by_side;
 use crate::data::dataset::open;
@@ -40,7 +40,7 @@ pub struct PolicyOptions {
     weights: PathBuf,
     /// Datasets with labelled moves, or files in any format that `data` reads. Of each position, the
     /// best labelled move counts as the best move; games without variations label only the move
-    /// played. The examples are held in memory, 40 bytes each.
+    /// played. The examples are held in memory, 44 bytes each.
     #[arg(long, required = true, num_args = 1..)]
     data: Vec<PathBuf>,
     /// Weights file to write; the checkpoint (`.policy.checkpoint`) is written next to it.
@@ -81,7 +81,7 @@ pub struct PolicyOptions {
     stop_after: Option<StepsOrTime>,
 }
 
-/// The longest warm-up that is a default, in steps.
+/// The longest default warm-up of a policy, in steps.
 const MOST_WARMUP: u64 = 200;
 
 /// The largest number of examples of a step.
@@ -183,7 +183,9 @@ fn measure<'a>(policy: &Policy, examples: impl Iterator<Item = &'a Example>) -> 
     for example in examples {
         let (board, moves, best) = example.choice()?;
         let logits = policy.logits(&board, &moves);
-        let before = logits.iter().filter(|&&logit| logit > logits[best]).count();
+        let (earlier, later) = logits.split_at(best);
+        let before = earlier.iter().filter(|&&logit| logit >= logits[best]).count()
+            + later.iter().filter(|&&logit| logit > logits[best]).count();
         let largest = logits.iter().copied().fold(f32::MIN, f32::max);
         let sum: f32 = logits.iter().map(|logit| (logit - largest).exp()).sum();
         entropy += f64::from(sum.ln() + largest - logits[best]);
@@ -323,11 +325,11 @@ impl Head {
 
     /// The head for play.
     fn policy(&self) -> Result<Policy> {
-        let [_, names @ ..] = PARAMETERS;
+        let [of_table, names @ ..] = PARAMETERS;
         let others = names.iter().zip(&self.others);
         let others =
             others.map(|(name, variable)| ((*name).to_owned(), variable.as_tensor().clone()));
-        let table = [(TABLE.to_owned(), self.table.whole()?)];
+        let table = [(of_table.to_owned(), self.table.whole()?)];
         Policy::new(self.config.clone(), &Parameters::new(others.chain(table)))
     }
 }
