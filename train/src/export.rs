@@ -54,13 +54,13 @@ pub struct ExportOptions {
     /// Precision of the stored and measured parameters; 16 bits halve the file. The rounding of f16
     /// is finer than that of a sparse encoder's rows in play; bf16 has the range of f32 and 8 bits of
     /// precision.
-    #[arg(
-        long,
-        default_value = "f32",
-        value_parser = PossibleValuesParser::new(["f32", "f16", "bf16"])
-            .try_map(|name| name.parse::<DType>())
-    )]
+    #[arg(long, default_value = "f32", value_parser = stored_types())]
     stored: DType,
+}
+
+/// The types of stored parameters.
+pub fn stored_types() -> impl TypedValueParser<Value = DType> {
+    PossibleValuesParser::new(["f32", "f16", "bf16"]).try_map(|name| name.parse::<DType>())
 }
 
 /// Formats of trained parameters.

@@ -16,7 +16,6 @@ use azimuth_network::weights::Weights;
 use candle_core::backprop::GradStore;
 use candle_core::{DType, Device, Tensor, Var};
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
 
 use crate::beginning::Origin;
@@ -24,6 +23,7 @@ use crate::claim::claim_all;
 use crate::cpu::side_by_side;
 use crate::data::dataset::open;
 use crate::data::family::Split;
+use crate::export::stored_types;
 use crate::optimizer::rows::FactoredTable;
 use crate::optimizer::{DenseOptimizer, OptimizerKind, Schedule};
 use crate::training::{self, Checkpoint, End, Learnt, Pace, Progress, Run, StepsOrTime};
@@ -65,12 +65,7 @@ pub struct PolicyOptions {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Precision of the encoder's stored parameters. The matrices of the head always have 8 bits.
-    #[arg(
-        long,
-        default_value = "f32",
-        value_parser = PossibleValuesParser::new(["f32", "f16", "bf16"])
-            .try_map(|name| name.parse::<DType>())
-    )]
+    #[arg(long, default_value = "f32", value_parser = stored_types())]
     stored: DType,
     /// Time (90s, 5m) or steps (2000) between checkpoints.
     #[arg(long, default_value = "5m")]
