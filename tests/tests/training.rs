@@ -138,7 +138,6 @@ fn a_policy_head_learns_the_best_moves_and_the_beam_plays_with_it() -> Result<()
     let error = folder.trainer_error(&format!("{other} --out @stopped.safetensors"))?;
     assert!(error.contains("--steps 40 (now 41)"), "{error}");
 
-    std::fs::copy(folder.at("space.safetensors"), folder.at("other.safetensors"))?;
     train(&folder, "other.safetensors", "--accumulator 128 --anchors 64 --steps 1 --sample 200")?;
     let other = command.replace("@space", "@other");
     let error = folder.trainer_error(&format!("{other} --out @stopped.safetensors"))?;
@@ -466,7 +465,7 @@ fn labels_come_from_an_engine_and_shards_make_the_same_file() -> Result<()> {
         };
         let few = rows.lines().skip(1).filter(|line| pieces(line) <= 8).count();
         let all = rows.lines().count() - 1;
-        // A walk has no random moves but one of eight, so many walks visit the same positions.
+        // Only one move of eight is random, so many walks visit the same positions.
         let least = if walk == "search" { 50 } else { 150 };
         assert!(all > least && (few == all) == (walk == "endings"), "{walk}: {few} of {all}");
         if walk == "endings" {

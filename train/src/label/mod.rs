@@ -30,7 +30,7 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use walk::{LeafWalker, MoveWalker, SearchWalker, Task, Walk};
+use walk::{MoveWalker, SearchWalker, Task, Walk};
 
 use crate::data::family::Game;
 use crate::data::file::Source;
@@ -115,8 +115,7 @@ fn label_parts(
             results.push(receiver);
             let mine = parts.clone().skip(number).step_by(count);
             let walker: Box<dyn Walk> = match options.walk {
-                WalkKind::Leaves => Box::new(LeafWalker::new(worker)?),
-                WalkKind::Search => Box::new(SearchWalker::new(worker)?),
+                WalkKind::Leaves | WalkKind::Search => Box::new(SearchWalker::new(worker)?),
                 WalkKind::Endings => Box::new(EndingSampler { tablebases: tablebases.clone() }),
                 WalkKind::Beam | WalkKind::Engine => Box::new(MoveWalker::new(worker)?),
             };

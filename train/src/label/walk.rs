@@ -163,55 +163,8 @@ fn choose<T: Copy>(
 /// Tables for a few thousand nodes, which are cleared before every walk.
 const RESOURCES: Resources = Resources { hash_mb: 1, threads: 1 };
 
-/// Walks that play the selective search's moves.
-pub struct LeafWalker {
-    planner: Selective,
-    /// Ranks the moves of leads.
-    evaluator: Evaluator,
-}
-
-impl LeafWalker {
-    pub fn new(worker: &Worker) -> Result<Self> {
-        let planner = Selective::new(worker, SelectiveSettings::default(), RESOURCES)?;
-        Ok(Self { planner, evaluator: Evaluator::new(worker, CACHE)? })
-    }
-
-    /// Plays the best move, and returns the sampled leaves and the end of the principal variation.
-    fn step(&mut self, position: &mut Position, nodes: u64) -> Result<Vec<Board>> {
-        let limits = Limits { nodes: Some(nodes), ..Limits::default() };
-        let mut control = Control::without_signals(limits);
-        let best = self.planner.search(position, &mut control, &mut |_| ())?;
-        let mut leaves = self.planner.take_leaves();
-        leaves.push(position.after_line(&best.pv).board().clone());
-        position.play(*best.pv.first().context("the search found no move")?);
-        Ok(leaves)
-    }
-}
-
-impl Walk for LeafWalker {
-    fn walk(&mut self, task: &mut Task<'_>) -> Result<Game> {
-        let Task { starts, options, engine, rng } = task;
-        // A walk must not depend on earlier walks.
-        self.planner.new_game();
-        self.planner.sample_leaves(options.leaf_every);
-        let mut position = begin(&mut self.evaluator, starts, options.lead, rng)?;
-        let (mut families, mut seen) = (Vec::new(), HashSet::new());
-        for _ in 0..options.plies {
-            if !position.has_legal_move() {
-                break;
-            }
-            for leaf in self.step(&mut position, options.nodes)? {
-                if leaf.generate_moves(|_| true) && seen.insert(leaf.hash()) {
-                    let label = engine.value(&leaf)?;
-                    families.push(Family::own(leaf, label));
-                }
-            }
-        }
-        Ok(Game::new(families))
-    }
-}
-
-/// Walks that label the selective search's move of each position.
+/// Walks that play the selective search's moves, with labels for leaves of its trees or for its
+/// moves.
 pub struct SearchWalker {
     planner: Selective,
     /// Ranks random moves.
@@ -227,32 +180,68 @@ impl SearchWalker {
         let planner = Selective::new(worker, SelectiveSettings::default(), RESOURCES)?;
         Ok(Self { planner, evaluator: Evaluator::new(worker, CACHE)? })
     }
-}
 
-impl Walk for SearchWalker {
-    fn walk(&mut self, task: &mut Task<'_>) -> Result<Game> {
-        let Task { starts, options, engine, rng } = task;
-        // A walk must not depend on earlier walks.
-        self.planner.new_game();
-        let mut position = begin(&mut self.evaluator, starts, options.lead, rng)?;
+    /// The best line, and its first move.
+    fn search(&mut self, position: &Position, nodes: u64) -> Result<(Vec<Move>, Move)> {
+        let limits = Limits { nodes: Some(nodes), ..Limits::default() };
+        let mut control = Control::without_signals(limits);
+        let line = self.planner.search(position, &mut control, &mut |_| ())?.pv;
+        let first = *line.first().context("the search found no move")?;
+        Ok((line, first))
+    }
+
+    /// Labels the sampled leaves and the end of each principal variation.
+    fn label_leaves(&mut self, mut position: Position, task: &mut Task<'_>) -> Result<Vec<Family>> {
+        self.planner.sample_leaves(task.options.leaf_every);
+        let (mut families, mut seen) = (Vec::new(), HashSet::new());
+        for _ in 0..task.options.plies {
+            if !position.has_legal_move() {
+                break;
+            }
+            let (line, best) = self.search(&position, task.options.nodes)?;
+            let mut leaves = self.planner.take_leaves();
+            leaves.push(position.after_line(&line).board().clone());
+            position.play(best);
+            for leaf in leaves {
+                if leaf.generate_moves(|_| true) && seen.insert(leaf.hash()) {
+                    let label = task.engine.value(&leaf)?;
+                    families.push(Family::own(leaf, label));
+                }
+            }
+        }
+        Ok(families)
+    }
+
+    /// Labels the move of each search, and sometimes plays a random one instead.
+    fn label_moves(&mut self, mut position: Position, task: &mut Task<'_>) -> Result<Vec<Family>> {
         let mut families = Vec::new();
-        for _ in 0..options.plies {
+        for _ in 0..task.options.plies {
             let board = position.board().clone();
             if !position.has_legal_move() || board.halfmove_clock() >= FIFTY_MOVES {
                 break;
             }
-            let limits = Limits { nodes: Some(options.nodes), ..Limits::default() };
-            let mut control = Control::without_signals(limits);
-            let best = self.planner.search(&position, &mut control, &mut |_| ())?;
-            let best = *best.pv.first().context("the search found no move")?;
-            let labels = FamilyLabels::Children(vec![(best, engine.value_after(&board, best)?)]);
-            families.push(Family { board, labels });
-            let other = match rng.random_ratio(1, RANDOM_ONE_OF) {
-                true => best_of_drawn(&mut self.evaluator, &position, rng)?,
+            let (_, best) = self.search(&position, task.options.nodes)?;
+            let label = task.engine.value_after(&board, best)?;
+            families.push(Family { board, labels: FamilyLabels::Children(vec![(best, label)]) });
+            let other = match task.rng.random_ratio(1, RANDOM_ONE_OF) {
+                true => best_of_drawn(&mut self.evaluator, &position, &mut task.rng)?,
                 false => None,
             };
             position.play(other.unwrap_or(best));
         }
+        Ok(families)
+    }
+}
+
+impl Walk for SearchWalker {
+    fn walk(&mut self, task: &mut Task<'_>) -> Result<Game> {
+        // A walk must not depend on earlier walks.
+        self.planner.new_game();
+        let start = begin(&mut self.evaluator, task.starts, task.options.lead, &mut task.rng)?;
+        let families = match task.options.walk {
+            WalkKind::Leaves => self.label_leaves(start, task)?,
+            _ => self.label_moves(start, task)?,
+        };
         Ok(Game::new(families))
     }
 }

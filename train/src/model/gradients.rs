@@ -28,18 +28,28 @@ pub fn gradients(
     let (mut gradients, mut values) = found.next().context("a batch of nothing")??;
     for part in found {
         let (more, others) = part?;
-        for variable in model.optimizer().variables() {
-            if let Some(gradient) = more.get(variable) {
-                let sum = match gradients.get(variable) {
-                    Some(first) => (first + gradient)?,
-                    None => gradient.clone(),
-                };
-                gradients.insert(variable, sum);
-            }
-        }
+        add_gradients(&mut gradients, &more, model.optimizer().variables())?;
         values = values.add(&others)?;
     }
     Ok((gradients, values))
+}
+
+/// Adds the gradients of `variables` in `more` to `sums`.
+pub fn add_gradients<'a>(
+    sums: &mut GradStore,
+    more: &GradStore,
+    variables: impl Iterator<Item = &'a Var>,
+) -> Result<()> {
+    for variable in variables {
+        if let Some(gradient) = more.get(variable) {
+            let sum = match sums.get(variable) {
+                Some(first) => (first + gradient)?,
+                None => gradient.clone(),
+            };
+            sums.insert(variable, sum);
+        }
+    }
+    Ok(())
 }
 
 fn part_gradients(

@@ -21,7 +21,7 @@ use crate::optimizer::{DenseOptimizer, Step};
 use crate::ranks::Ranks;
 use crate::training::Checkpoint;
 
-pub use gradients::gradients;
+pub use gradients::{add_gradients, gradients};
 
 /// An encoder in training.
 pub trait Model: Sync {

@@ -15,14 +15,14 @@ pub struct CrossEntropy {
     targets: Vec<u32>,
     total: usize,
     /// The gradient of each logit.
-    slopes: Mutex<Vec<f32>>,
+    of_logits: Mutex<Vec<f32>>,
 }
 
 impl CrossEntropy {
     /// The loss of examples whose legal moves have `rows`; those of each example end at one of
     /// `ends`, and `targets` are the indices of the best moves.
     pub fn new(rows: Vec<u16>, ends: Vec<u32>, targets: Vec<u32>, total: usize) -> Self {
-        Self { rows, ends, targets, total, slopes: Mutex::default() }
+        Self { rows, ends, targets, total, of_logits: Mutex::default() }
     }
 }
 
@@ -44,13 +44,13 @@ impl CustomOp3 for CrossEntropy {
         let weights = values(weights, weights_layout)?;
         let bias = values(bias, bias_layout)?;
         let width = weights.len() / MOVE_ROWS;
-        let mut slopes = vec![0.0; self.rows.len()];
+        let mut of_logits = vec![0.0; self.rows.len()];
         let (mut loss, mut start) = (0.0, 0);
         for ((&end, &target), active) in
             self.ends.iter().zip(&self.targets).zip(active.chunks_exact(width))
         {
             let (end, target) = (end as usize, target as usize);
-            let logits = &mut slopes[start..end];
+            let logits = &mut of_logits[start..end];
             move_logits(&self.rows[start..end], weights, bias, active, logits);
             let of_target = logits[target - start];
             let largest = logits.iter().copied().fold(f32::MIN, f32::max);
@@ -62,7 +62,7 @@ impl CustomOp3 for CrossEntropy {
             logits[target - start] -= 1.0 / self.total as f32;
             start = end;
         }
-        *self.slopes.lock().unwrap_or_else(PoisonError::into_inner) = slopes;
+        *self.of_logits.lock().unwrap_or_else(PoisonError::into_inner) = of_logits;
         Ok((CpuStorage::F32(vec![loss / self.total as f32]), ().into()))
     }
 
@@ -75,7 +75,7 @@ impl CustomOp3 for CrossEntropy {
         _: &Tensor,
     ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
         // The loss is the last operation, so its own gradient is 1.
-        let slopes = self.slopes.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_logits = self.of_logits.lock().unwrap_or_else(PoisonError::into_inner);
         let mut of_active = vec![0.0; active.elem_count()];
         let mut of_weights = vec![0.0; weights.elem_count()];
         let mut of_bias = vec![0.0; bias.elem_count()];
@@ -86,10 +86,10 @@ impl CustomOp3 for CrossEntropy {
             for (&end, (active, of_active)) in self.ends.iter().zip(examples) {
                 let end = end as usize;
                 let range = start..end;
-                let (rows, slopes) = (&self.rows[range.clone()], &slopes[range]);
-                back(rows, slopes, active, weights, of_active, &mut of_weights);
-                for (&row, slope) in rows.iter().zip(slopes) {
-                    of_bias[usize::from(row)] += slope;
+                let (rows, of_logits) = (&self.rows[range.clone()], &of_logits[range]);
+                back(rows, of_logits, active, weights, of_active, &mut of_weights);
+                for (&row, of_logit) in rows.iter().zip(of_logits) {
+                    of_bias[usize::from(row)] += of_logit;
                 }
                 start = end;
             }
@@ -120,26 +120,26 @@ fn move_logits(rows: &[u16], weights: &[f32], bias: &[f32], active: &[f32], logi
     }
 }
 
-/// Adds the gradients of one example, given those of its logits (`slopes`).
+/// Adds the gradients of one example, given those of its logits.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
 fn back(
     rows: &[u16],
-    slopes: &[f32],
+    of_logits: &[f32],
     active: &[f32],
     weights: &[f32],
     of_active: &mut [f32],
     of_weights: &mut [f32],
 ) {
-    for (&row, &slope) in rows.iter().zip(slopes) {
+    for (&row, &of_logit) in rows.iter().zip(of_logits) {
         // Skips moves whose gradient is negligible.
-        if slope.abs() < 1e-9 {
+        if of_logit.abs() < 1e-9 {
             continue;
         }
         let place = usize::from(row) * active.len()..(usize::from(row) + 1) * active.len();
         let (weights, of_weights) = (&weights[place.clone()], &mut of_weights[place]);
         for index in 0..active.len() {
-            of_active[index] += slope * weights[index];
-            of_weights[index] += slope * active[index];
+            of_active[index] += of_logit * weights[index];
+            of_weights[index] += of_logit * active[index];
         }
     }
 }

@@ -24,6 +24,7 @@ use crate::cpu::side_by_side;
 use crate::data::dataset::open;
 use crate::data::family::Split;
 use crate::export::stored_types;
+use crate::model::add_gradients;
 use crate::optimizer::rows::FactoredTable;
 use crate::optimizer::{DenseOptimizer, OptimizerKind, Schedule};
 use crate::training::{self, Checkpoint, End, Learnt, Pace, Progress, Run, StepsOrTime};
@@ -291,12 +292,7 @@ impl Head {
         let (mut gradients, mut loss) = found.next().context("a step without examples")??;
         for part in found {
             let (more, other) = part?;
-            for variable in &self.others {
-                let of = |gradients: &GradStore| {
-                    gradients.get(variable).cloned().context("a parameter has no gradient")
-                };
-                gradients.insert(variable, (of(&gradients)? + of(&more)?)?);
-            }
+            add_gradients(&mut gradients, &more, self.others.iter())?;
             loss += other;
         }
         Ok((gradients, loss))
