@@ -9,14 +9,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow};
 use axum::extract::ws::{CloseFrame, Message as Frame, WebSocket, close_code};
 use azimuth_search::StopSwitch;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::queue::Queue;
 use super::second_engine::SecondEngine;
-use super::server::Shared;
-use crate::session::Seat;
+use crate::session::{Allowance, Seat};
 use crate::tasks::protocol::{Answer, Event, Message, Reason, Request, Task};
 use crate::tasks::{self, Outlet as _, PlayedLine, perform};
 
@@ -37,6 +36,36 @@ const SLOWEST: Duration = Duration::from_secs(10);
 
 /// Number of unreadable messages after which the server closes the connection.
 const MOST_FAULTS: u32 = 20;
+
+/// What all pages share: the searches, and the end of the server.
+pub struct Shared {
+    queue: Arc<Queue<Seat>>,
+    /// The name of the second engine, and the queue for it.
+    second: Option<(String, Arc<Queue<SecondEngine>>)>,
+    /// The resources of each search.
+    allowance: Allowance,
+    /// Becomes `true` when the server ends.
+    ending: watch::Sender<bool>,
+}
+
+impl Shared {
+    pub fn new(seats: Vec<Seat>, second: Option<SecondEngine>, allowance: Allowance) -> Self {
+        let second = second.map(|it| (it.name.clone(), Arc::new(Queue::new(vec![it]))));
+        let (ending, _) = watch::channel(false);
+        Self { queue: Arc::new(Queue::new(seats)), second, allowance, ending }
+    }
+
+    /// Tells the pages that the server ends.
+    pub fn begin_to_end(&self) {
+        self.ending.send_replace(true);
+    }
+
+    /// Waits until the server ends.
+    pub async fn end(&self) {
+        // `self` holds the sender, so waiting cannot fail.
+        let _ = self.ending.subscribe().wait_for(|&ending| ending).await;
+    }
+}
 
 /// A task in progress.
 struct Work {

@@ -25,10 +25,10 @@ use azimuth_cli::unless_closed;
 use azimuth_search::inference::{Backend, ModelSource};
 use azimuth_search::{DefaultWeights, Resources};
 use clap::Args;
+use connection::Shared;
 use gate::Gate;
-use queue::Queue;
 use second_engine::SecondEngine;
-use server::{Shared, serve};
+use server::serve;
 
 use crate::session::{Allowance, Models, Seat, notice};
 
@@ -98,8 +98,7 @@ impl ServeCommand {
         // Weights that cannot be read are an error at once, and not in each task.
         models.model(DefaultWeights::Selective)?;
         let allowance = self.allowance();
-        let seats = (0..self.searches()).map(|_| Seat::new(models.clone(), allowance));
-        let queue = Arc::new(Queue::new(seats.collect()));
+        let seats = (0..self.searches()).map(|_| Seat::new(models.clone(), allowance)).collect();
         let gate = Gate::new(address);
         if !address.ip().is_loopback() {
             notice(&format!(
@@ -115,7 +114,7 @@ impl ServeCommand {
         {
             notice(&format!("cannot start a browser ({error}); open the address yourself"));
         }
-        serve(listener, &Shared::new(gate, queue, second, allowance))
+        serve(listener, gate, Shared::new(seats, second, allowance))
     }
 
     fn listener(&self) -> Result<TcpListener> {

@@ -13,11 +13,9 @@ pub struct Queue<S> {
 struct State<S> {
     free: Vec<S>,
     waiting: VecDeque<Waiting<S>>,
-    next_number: u64,
 }
 
 struct Waiting<S> {
-    number: u64,
     seat: oneshot::Sender<S>,
     place: watch::Sender<usize>,
 }
@@ -25,7 +23,6 @@ struct Waiting<S> {
 /// A place in the queue. Dropping it leaves the queue.
 pub struct Ticket<S> {
     queue: Arc<Queue<S>>,
-    number: u64,
     /// Gets the seat.
     seat: oneshot::Receiver<S>,
     /// The page's position in the queue, from 1; 0 once it has a seat.
@@ -34,25 +31,22 @@ pub struct Ticket<S> {
 
 impl<S> Queue<S> {
     pub fn new(seats: Vec<S>) -> Self {
-        let state = State { free: seats, waiting: VecDeque::new(), next_number: 0 };
-        Self { state: Mutex::new(state) }
+        Self { state: Mutex::new(State { free: seats, waiting: VecDeque::new() }) }
     }
 
     pub fn enter(self: &Arc<Self>) -> Ticket<S> {
         let (give, seat) = oneshot::channel();
         let (tell, place) = watch::channel(0);
         let mut state = self.lock();
-        let number = state.next_number;
-        state.next_number += 1;
         match state.free.pop() {
             // The receiver exists, so sending succeeds.
             Some(free) => drop(give.send(free)),
             None => {
                 tell.send_replace(state.waiting.len() + 1);
-                state.waiting.push_back(Waiting { number, seat: give, place: tell });
+                state.waiting.push_back(Waiting { seat: give, place: tell });
             }
         }
-        Ticket { queue: self.clone(), number, seat, place }
+        Ticket { queue: self.clone(), seat, place }
     }
 
     /// Returns a seat, which goes to the next page.
@@ -113,7 +107,7 @@ impl<S> Drop for Ticket<S> {
             return;
         }
         let mut state = self.queue.lock();
-        state.waiting.retain(|waiting| waiting.number != self.number);
+        state.waiting.retain(|waiting| !waiting.seat.is_closed());
         state.tell_places();
     }
 }

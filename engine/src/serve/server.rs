@@ -18,16 +18,13 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use azimuth_cli::page::PIECES_STYLE;
 use tokio::runtime::Builder;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tower_http::compression::CompressionLayer;
 
-use super::connection::{LARGEST_MESSAGE, converse};
+use super::connection::{LARGEST_MESSAGE, Shared, converse};
 use super::gate::{BoundedListener, Gate};
-use super::queue::Queue;
-use super::second_engine::SecondEngine;
 use crate::report::{PAGE_SCRIPT, PAGE_STYLE};
-use crate::session::{Allowance, Seat};
 use crate::tasks::games::{LARGEST_TEXT, read_games};
 
 /// Most pages at a time. One that shows the second engine counts twice: it has two WebSockets.
@@ -57,49 +54,23 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// The state that all connections share.
-pub struct Shared {
+/// The state of the server.
+struct Server {
     gate: Gate,
-    pub queue: Arc<Queue<Seat>>,
-    /// The name of the second engine, and the queue for it.
-    pub second: Option<(String, Arc<Queue<SecondEngine>>)>,
-    /// The resources of each search.
-    pub allowance: Allowance,
+    shared: Arc<Shared>,
     /// Room for pages.
     pages: Arc<Semaphore>,
     /// Room for files.
     readers: Arc<Semaphore>,
     /// The number of the next page.
     next_page: AtomicU64,
-    /// Becomes `true` when the server ends.
-    ending: watch::Sender<bool>,
-}
-
-impl Shared {
-    /// The state of a server without pages.
-    pub fn new(
-        gate: Gate,
-        queue: Arc<Queue<Seat>>,
-        second: Option<SecondEngine>,
-        allowance: Allowance,
-    ) -> Arc<Self> {
-        let second = second.map(|it| (it.name.clone(), Arc::new(Queue::new(vec![it]))));
-        let (ending, _) = watch::channel(false);
-        let [pages, readers] =
-            [MOST_PAGES, MOST_READERS].map(|room| Arc::new(Semaphore::new(room)));
-        let next_page = AtomicU64::new(0);
-        Arc::new(Self { gate, queue, second, allowance, pages, readers, next_page, ending })
-    }
-
-    /// Waits until the server ends.
-    pub async fn end(&self) {
-        // `self` holds the sender, so waiting cannot fail.
-        let _ = self.ending.subscribe().wait_for(|&ending| ending).await;
-    }
 }
 
 /// Serves until Ctrl-C.
-pub fn serve(listener: TcpListener, shared: &Arc<Shared>) -> Result<()> {
+pub fn serve(listener: TcpListener, gate: Gate, shared: Shared) -> Result<()> {
+    let [pages, readers] = [MOST_PAGES, MOST_READERS].map(|room| Arc::new(Semaphore::new(room)));
+    let shared = Arc::new(shared);
+    let server = Server { gate, shared: shared.clone(), pages, readers, next_page: 0.into() };
     listener.set_nonblocking(true).context("cannot listen")?;
     // Searches run on the runtime's other threads; one is enough for the messages.
     let runtime = Builder::new_current_thread().enable_all().thread_stack_size(STACK).build();
@@ -107,11 +78,11 @@ pub fn serve(listener: TcpListener, shared: &Arc<Shared>) -> Result<()> {
     let served = runtime.block_on(async {
         let listener = BoundedListener::new(tokio::net::TcpListener::from_std(listener)?);
         let ended = shared.clone();
-        let server = axum::serve(listener, router(shared.clone()))
+        let server = axum::serve(listener, router(Arc::new(server)))
             .with_graceful_shutdown(async move { ended.end().await });
         tokio::select! {
             served = async { server.await } => served,
-            () = interrupted(shared) => Ok(()),
+            () = interrupted(&shared) => Ok(()),
         }
     });
     runtime.shutdown_timeout(FAREWELL);
@@ -136,11 +107,11 @@ async fn interrupted(shared: &Shared) {
     {
         let _ = tokio::signal::ctrl_c().await;
     }
-    shared.ending.send_replace(true);
+    shared.begin_to_end();
     tokio::time::sleep(FAREWELL).await;
 }
 
-fn router(shared: Arc<Shared>) -> Router {
+fn router(server: Arc<Server>) -> Router {
     Router::new()
         .route("/{token}/", get(async || typed("text/html; charset=utf-8", PAGE)))
         .route("/{token}/socket", get(open_socket))
@@ -148,16 +119,16 @@ fn router(shared: Arc<Shared>) -> Router {
         .layer(CompressionLayer::new())
         // Not compressed: the thread that answers would compress megabytes.
         .route("/{token}/games/{name}", post(games).layer(DefaultBodyLimit::max(LARGEST_TEXT)))
-        .layer(from_fn_with_state(shared.clone(), guard))
-        .with_state(shared)
+        .layer(from_fn_with_state(server.clone(), guard))
+        .with_state(server)
 }
 
 /// Answers the requests that the gate allows, refuses the others, and adds the headers to every
 /// answer.
-async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+async fn guard(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let needs_origin = path.ends_with("/socket") || !request.method().is_safe();
-    let mut response = match shared.gate.check(request.headers(), path, needs_origin) {
+    let mut response = match server.gate.check(request.headers(), path, needs_origin) {
         Ok(()) => next.run(request).await,
         Err(why) => (StatusCode::FORBIDDEN, why).into_response(),
     };
@@ -183,12 +154,12 @@ fn typed(mime: &'static str, text: &'static str) -> Response {
 
 /// Answers a file of games with the games in it.
 async fn games(
-    State(shared): State<Arc<Shared>>,
+    State(server): State<Arc<Server>>,
     Path((_, name)): Path<(String, String)>,
     request: Request,
 ) -> Response {
     // The body is read when there is room. The semaphore is never closed.
-    let room = shared.readers.clone().acquire_owned().await;
+    let room = server.readers.clone().acquire_owned().await;
     let bytes = match Bytes::from_request(request, &()).await {
         Ok(bytes) => bytes,
         Err(rejection) => return rejection.into_response(),
@@ -203,14 +174,14 @@ async fn games(
     }
 }
 
-async fn open_socket(State(shared): State<Arc<Shared>>, upgrade: WebSocketUpgrade) -> Response {
-    let Ok(room) = shared.pages.clone().try_acquire_owned() else {
+async fn open_socket(State(server): State<Arc<Server>>, upgrade: WebSocketUpgrade) -> Response {
+    let Ok(room) = server.pages.clone().try_acquire_owned() else {
         return (StatusCode::SERVICE_UNAVAILABLE, "too many pages are open\n").into_response();
     };
-    let number = shared.next_page.fetch_add(1, Ordering::Relaxed);
+    let number = server.next_page.fetch_add(1, Ordering::Relaxed);
     upgrade.max_message_size(LARGEST_MESSAGE).max_frame_size(LARGEST_MESSAGE).on_upgrade(
         async move |socket| {
-            converse(socket, number, &shared).await;
+            converse(socket, number, &server.shared).await;
             drop(room);
         },
     )
