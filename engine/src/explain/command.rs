@@ -21,7 +21,7 @@ use clap::Args;
 use cozy_chess::Color;
 
 use super::study::{Study, Task};
-use super::{html, json, text};
+use super::{json, text_and_html};
 use crate::session::{Models, notice};
 
 /// Search time if no limit is given.
@@ -114,9 +114,9 @@ impl ExplainCommand {
             notice(early_end);
         }
         match &self.html {
-            Some(path) => html::write(&study, kind, path),
+            Some(path) => text_and_html::write_page(&study, kind, path),
             None if self.json => json::write(&study, kind, &mut output),
-            None => text::write(&study, kind, &mut output),
+            None => text_and_html::write_text(&study, kind, &mut output),
         }
     }
 

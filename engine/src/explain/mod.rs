@@ -2,13 +2,12 @@
 
 mod chess_terms;
 mod command;
-mod html;
 mod json;
 mod reason;
 mod sentences;
 mod study;
 mod tactics;
-mod text;
+mod text_and_html;
 
 pub use chess_terms::{boards_along, numbered, side_name};
 pub use command::{ExplainCommand, Subject};
