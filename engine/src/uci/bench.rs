@@ -1,22 +1,23 @@
 //! `bench`: a fixed set of searches. Their node count is a fingerprint of the search, and their
 //! time measures the speed of the machine. Also files with one position a line, FEN or EPD, which
-//! `genfens` reads, too.
+//! `genfens` reads, too; and `go perft`, which counts the leaf nodes of the tree of legal moves, to
+//! test move generation.
 
 use std::fmt::{Display, Formatter};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::bench_positions::BENCH_POSITIONS;
 use azimuth_chess::pgn::read_text;
-use azimuth_chess::position::{Position, split_operations};
+use azimuth_chess::position::{Position, board_after, legal_moves, split_operations, uci_move};
 use azimuth_chess::text::shortened;
 use azimuth_search::host::Instant;
 use azimuth_search::{BeamSettings, Control, Limits, Planner, Report, Resources};
+use cozy_chess::Board;
 
 use super::command::{BenchPositions, BenchSearches, BenchTask};
 use super::output::Output;
-use super::perft::divide;
 
 /// Resources of each planner.
 pub const BENCH_RESOURCES: Resources = Resources { hash_mb: 16, threads: 1 };
@@ -168,5 +169,81 @@ impl PositionFile {
     pub fn position(&self, (number, line): &(usize, String)) -> Result<Position> {
         let (fen, _) = split_operations(line);
         Position::from_fen(&fen).with_context(|| format!("{}, line {number}", self.name))
+    }
+}
+
+/// Counts the leaf nodes at `depth` plies (1 to `MAX_PERFT_DEPTH`); `None` if it is stopped. `say`
+/// gets the count of each root move in Stockfish's format.
+pub fn divide(
+    root: &Position,
+    depth: u32,
+    chess960: bool,
+    stop: &AtomicBool,
+    say: &mut dyn FnMut(&str),
+) -> Option<u64> {
+    let board = root.board();
+    let mut sum = 0;
+    for mv in legal_moves(board) {
+        let count = match depth {
+            0 | 1 => 1,
+            _ => count(&board_after(board, mv), depth - 1, stop)?,
+        };
+        say(&format!("{}: {count}", uci_move(board, mv, chess960)));
+        sum += count;
+    }
+    Some(sum)
+}
+
+/// Leaf nodes at `depth` plies (at least 1). The moves of the last ply are counted without being
+/// played.
+fn count(board: &Board, depth: u32, stop: &AtomicBool) -> Option<u64> {
+    let mut sum = 0;
+    if depth == 1 {
+        board.generate_moves(|moves| {
+            sum += moves.len() as u64;
+            false
+        });
+        return Some(sum);
+    }
+    if stop.load(Ordering::Relaxed) {
+        return None;
+    }
+    for mv in legal_moves(board) {
+        sum += count(&board_after(board, mv), depth - 1, stop)?;
+    }
+    Some(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines of `FEN ;D1 20 ;D2 400`.
+    const SUITE: &str = include_str!("../../../tests/data/perft.epd");
+
+    /// Counts beyond this are left to slower tests.
+    const MOST: u64 = 5_000_000;
+
+    #[test]
+    fn counts_are_those_of_the_suite() -> Result<()> {
+        let mut compared = 0;
+        for line in SUITE.lines() {
+            let mut fields = line.split(" ;D");
+            let root = Position::from_fen(fields.next().unwrap_or_default())?;
+            for field in fields {
+                let (depth, nodes) = field.trim().split_once(' ').context("depth and count")?;
+                let (depth, nodes) = (depth.parse()?, nodes.parse()?);
+                if nodes <= MOST {
+                    let mut lines = 0;
+                    let go_on = AtomicBool::new(false);
+                    let counted = divide(&root, depth, true, &go_on, &mut |_| lines += 1);
+                    assert_eq!(counted, Some(nodes), "{line}: {depth}");
+                    assert_eq!(lines, legal_moves(root.board()).len());
+                    compared += 1;
+                }
+            }
+        }
+        assert!(compared > 50, "only {compared} counts");
+        Ok(())
     }
 }

@@ -12,8 +12,6 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use azimuth_chess::text::shortened;
 use azimuth_search::{Limits, TimeLimit};
 
-use super::perft::MAX_PERFT_DEPTH;
-
 /// A line from the GUI.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
@@ -148,6 +146,10 @@ const COUNTS: [&str; 3] = ["depth", "nodes", "mate"];
 
 /// Prefix of the error for a `go` command that starts no search.
 const REFUSED: &str = "go: no search begins";
+
+/// Maximum depth of a perft in plies. The count takes a stack frame for each ply, and the rules that end a
+/// game do not end its lines, so a depth of many thousand plies would overflow the stack.
+const MAX_PERFT_DEPTH: u32 = 128;
 
 /// Default depth, in plies, of `bench hash threads`, as in Stockfish.
 const DEFAULT_BENCH_DEPTH: u64 = 13;

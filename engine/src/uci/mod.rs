@@ -11,7 +11,6 @@ mod genfens;
 mod limited_strength;
 mod options;
 mod output;
-mod perft;
 mod running_search;
 mod time_management;
 

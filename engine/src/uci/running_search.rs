@@ -15,8 +15,8 @@ use azimuth_search::{
 use cozy_chess::Move;
 use crossbeam_channel::{Sender, unbounded};
 
+use super::bench::divide;
 use super::output::Output;
-use super::perft::divide;
 use super::time_management::time_for_choice;
 use crate::explain::line;
 
