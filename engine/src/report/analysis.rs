@@ -26,8 +26,8 @@ pub struct Stop {
     pub compared: Vec<(Move, f32)>,
     /// The cosine with the axis, for White.
     pub cosine: f32,
-    /// The move that led to the position; `None` at the start.
-    pub arrival: Option<Arrival>,
+    /// The move that led to the position; nothing at the start.
+    pub arrival: Arrival,
 }
 
 impl Stop {
@@ -38,15 +38,17 @@ impl Stop {
 }
 
 /// A move of the game.
+#[derive(Clone, Default, Serialize)]
 pub struct Arrival {
-    /// Rank among the legal moves by static evaluation, from 1, and the number of legal moves.
-    pub rank: (usize, usize),
     /// Loss of expected score.
-    pub loss: f32,
+    loss: Option<f32>,
     /// The classification, if the loss is large enough.
-    pub judgement: Option<Judgement>,
-    /// Why the move is a mistake, if it was judged.
-    pub remark: Option<String>,
+    judgement: Option<Judgement>,
+    /// Why the move is a mistake, in a sentence, if it was judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remark: Option<String>,
+    /// Rank among the legal moves by static evaluation, from 1, and the number of legal moves.
+    rank: Option<(usize, usize)>,
 }
 
 /// Classification of a move by its loss of expected score.
@@ -103,7 +105,7 @@ impl Analyst<'_> {
         looked();
         for (index, &mv) in game.moves.iter().enumerate() {
             let next = self.next_stop(&stops[index], mv)?;
-            if next.arrival.as_ref().is_some_and(|arrival| arrival.judgement.is_some()) {
+            if next.arrival.judgement.is_some() {
                 stops[index].compared = self.compare(&stops[index].position)?;
             }
             stops.push(next);
@@ -138,7 +140,8 @@ impl Analyst<'_> {
         let why =
             |_| mistake(&before.position, wdl, (&played, value), (&before.line, before.value));
         let remark = judgement.and_then(why);
-        Ok(Stop { arrival: Some(Arrival { rank, loss, judgement, remark }), ..stop })
+        let arrival = Arrival { loss: Some(loss), judgement, remark, rank: Some(rank) };
+        Ok(Stop { arrival, ..stop })
     }
 
     /// The limits of the searches that judge a suspected mistake: as long as those of *Why*, so that
@@ -170,7 +173,8 @@ impl Analyst<'_> {
         let embedding = self.model.embeddings(std::slice::from_ref(board))?;
         let space = self.model.space();
         let cosine = space.cosine_for_white(space.axis.cosine(&embedding), board.side_to_move());
-        Ok(Stop { position, value, wdl, line, compared: Vec::new(), cosine, arrival: None })
+        let (compared, arrival) = (Vec::new(), Arrival::default());
+        Ok(Stop { position, value, wdl, line, compared, cosine, arrival })
     }
 
     /// The best moves of a position with their expected scores, best first.
@@ -226,15 +230,9 @@ pub struct Judged {
     pv: Vec<String>,
     /// The cosine of the position with the axis, for White.
     cosine: f32,
-    /// Expected score that the move before the position lost.
-    loss: Option<f32>,
-    /// The classification of that move.
-    judgement: Option<Judgement>,
-    /// Why that move is a mistake, in a sentence.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    remark: Option<String>,
-    /// The rank of that move by static evaluation, and the number of legal moves.
-    rank: Option<(usize, usize)>,
+    /// The move before the position.
+    #[serde(flatten)]
+    arrival: Arrival,
     /// The best moves of the position, if they were compared.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     compared: Vec<Compared>,
@@ -254,7 +252,6 @@ impl Judged {
     pub fn new(ply: usize, stop: &Stop) -> Self {
         let board = stop.position.board();
         let chess960 = castles_as_in_chess960(board);
-        let arrival = stop.arrival.as_ref();
         let compared = stop.compared.iter().map(|&(mv, expected_score)| Compared {
             uci: uci_move(board, mv, chess960),
             expected_score,
@@ -265,10 +262,7 @@ impl Judged {
             wdl: stop.wdl,
             pv: line(board, chess960, &stop.line),
             cosine: stop.cosine,
-            loss: arrival.map(|arrival| arrival.loss),
-            judgement: arrival.and_then(|arrival| arrival.judgement),
-            remark: arrival.and_then(|arrival| arrival.remark.clone()),
-            rank: arrival.map(|arrival| arrival.rank),
+            arrival: stop.arrival.clone(),
             compared: compared.collect(),
         }
     }

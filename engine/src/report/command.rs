@@ -21,7 +21,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::analysis::Analyst;
-use super::game::{Faults, Games};
+use super::game::{Faults, games};
 use super::page::{GameData, Journal, write_page};
 use crate::session::{Allowance, Models, ONLY_PAGE, Role, Seat, notice};
 
@@ -94,7 +94,7 @@ impl ReportCommand {
             message.inspect(|text| bar.suspend(|| notice(text)));
         };
         let (mut faults, mut analysed, mut resumed) = (Faults::default(), 0u64, 0u64);
-        for game in Games::of(&self.pgn)? {
+        for game in games(&self.pgn)? {
             let game = match game? {
                 Ok(game) => game,
                 Err(fault) => {
@@ -167,7 +167,7 @@ impl ReportCommand {
     /// Number of positions in all games. Fails if no game can be read.
     fn count_positions(&self) -> Result<u64> {
         let (mut faults, mut positions) = (Faults::default(), 0);
-        for game in Games::of(&self.pgn)? {
+        for game in games(&self.pgn)? {
             match game? {
                 Ok(game) => positions += game.positions(),
                 Err(fault) => drop(faults.add(fault)),

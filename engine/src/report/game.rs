@@ -1,8 +1,7 @@
 //! Games in PGN with their variations, comments and glyphs, and the games that cannot be read.
 
-use std::io::BufRead;
-use std::path::{Path, PathBuf};
-use std::vec;
+use std::iter;
+use std::path::Path;
 
 use anyhow::{Context, Error, Result, anyhow, ensure};
 use azimuth_chess::pgn::{
@@ -201,57 +200,37 @@ fn fault<S: Serializer>(bad: &Option<BadGame>, serializer: S) -> Result<S::Ok, S
 
 /// The games of a file, of a folder of files or of standard input (`-`), read one at a time. The
 /// inner error is a game that cannot be read; the next game follows. The outer error is a failure
-/// of the input; nothing follows.
-pub struct Games {
-    files: vec::IntoIter<PathBuf>,
-    several: bool,
-    /// The open file, with its name in messages.
-    open: Option<(String, Reader<Box<dyn BufRead + Send>>)>,
-}
-
-impl Games {
-    /// The games of `path`. Fails if it is a folder without PGN files.
-    pub fn of(path: &Path) -> Result<Self> {
-        let files = pgn_files(path)?;
-        let several = files.len() > 1;
-        Ok(Self { files: files.into_iter(), several, open: None })
-    }
-
-    fn read(&mut self) -> Result<Option<Result<Game>>> {
+/// of the input; read no further. Fails if the path is a folder without PGN files.
+pub fn games(path: &Path) -> Result<impl Iterator<Item = Result<Result<Game>>>> {
+    let files = pgn_files(path)?;
+    let several = files.len() > 1;
+    let mut files = files.into_iter();
+    // The open file, with its name in messages.
+    let mut open = None;
+    let mut read = move || {
         loop {
-            let (name, reader) = match &mut self.open {
+            let (name, reader) = match &mut open {
                 Some(open) => open,
                 closed => {
-                    let Some(path) = self.files.next() else { return Ok(None) };
+                    let Some(path) = files.next() else { return Ok(None) };
                     let reader = Reader::new(open_text(&path)?);
                     closed.insert((format!("'{}'", path.display()), reader))
                 }
             };
             let Some(read) = reader.read_game::<Game>().with_context(|| name.clone())? else {
-                self.open = None;
+                open = None;
                 continue;
             };
             let number = reader.taken();
             let game =
                 read.and_then(|game| game.checked().map_err(|fault| BadGame { number, fault }));
-            return Ok(Some(match self.several {
+            return Ok(Some(match several {
                 true => game.with_context(|| name.clone()),
                 false => game.map_err(Error::from),
             }));
         }
-    }
-}
-
-impl Iterator for Games {
-    type Item = Result<Result<Game>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let read = self.read();
-        if read.is_err() {
-            (self.files, self.open) = (Vec::new().into_iter(), None);
-        }
-        read.transpose()
-    }
+    };
+    Ok(iter::from_fn(move || read().transpose()))
 }
 
 /// The games that could not be read. Until a game is read, only the first fault is kept: text that
