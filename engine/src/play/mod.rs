@@ -314,17 +314,13 @@ impl<W: Write> Session<W> {
     }
 }
 
-/// Indices in the 256-colour palette: squares, squares of the last move, and pieces.
-const LIGHT: u8 = 180;
-const DARK: u8 = 137;
-const LIGHT_MOVED: u8 = 186;
-const DARK_MOVED: u8 = 143;
+/// Indices in the 256-colour palette: light and dark squares, and those of the last move; pieces.
+const SQUARES: [[u8; 2]; 2] = [[180, 137], [186, 143]];
 const INK: u8 = 16;
 
 /// Draws the board with `bottom`'s side at the bottom and the squares of the last move marked.
 fn drawn(board: &Board, last: Option<Move>, bottom: Color) -> String {
-    let mut ranks: Vec<Rank> = Rank::ALL.into();
-    let mut files: Vec<File> = File::ALL.into();
+    let (mut ranks, mut files) = (Rank::ALL, File::ALL);
     match bottom {
         Color::White => ranks.reverse(),
         Color::Black => files.reverse(),
@@ -332,7 +328,7 @@ fn drawn(board: &Board, last: Option<Move>, bottom: Color) -> String {
     let mut text = String::new();
     for rank in ranks {
         text.push_str(&format!("  {rank} "));
-        for &file in &files {
+        for file in files {
             let square = Square::new(file, rank);
             let moved = last.is_some_and(|mv| mv.from == square || mv.to == square);
             let style = style(square, moved);
@@ -347,12 +343,7 @@ fn drawn(board: &Board, last: Option<Move>, bottom: Color) -> String {
 
 fn style(square: Square, moved: bool) -> Style {
     let is_dark = (square.file() as usize + square.rank() as usize).is_multiple_of(2);
-    let background = match (is_dark, moved) {
-        (false, false) => LIGHT,
-        (true, false) => DARK,
-        (false, true) => LIGHT_MOVED,
-        (true, true) => DARK_MOVED,
-    };
+    let background = SQUARES[usize::from(moved)][usize::from(is_dark)];
     let colour = |number| Some(Colour::Ansi256(Ansi256Color(number)));
     Style::new().bg_color(colour(background)).fg_color(colour(INK))
 }
@@ -375,7 +366,7 @@ mod tests {
         let mv: Move = "e2e4".parse().expect("a move");
         let marked = drawn(&Board::default(), Some(mv), Color::White);
         let count = |number: u8| marked.matches(&format!("48;5;{number}m")).count();
-        assert_eq!(count(LIGHT_MOVED) + count(DARK_MOVED), 2);
-        assert_eq!((count(LIGHT), count(DARK)), (30, 32));
+        let [[light, dark], moved] = SQUARES.map(|colours| colours.map(count));
+        assert_eq!((light, dark, moved[0] + moved[1]), (30, 32, 2));
     }
 }
