@@ -20,6 +20,55 @@ pub fn notice(text: &str) {
     say(format_args!("azimuth: {text}"));
 }
 
+/// The planner that a search needs.
+#[derive(Clone, Copy, PartialEq)]
+pub struct Plan {
+    pub kind: PlannerKind,
+    settings: PlannerSettings,
+    /// The limited strength, if any. A planner that has played at another strength is not reused,
+    /// because its tables hold other scores.
+    level: Option<Level>,
+}
+
+impl Plan {
+    pub fn of(kind: PlannerKind, settings: PlannerSettings) -> Self {
+        Self { kind, settings, level: None }
+    }
+
+    /// Analyses as all commands do unless they are told otherwise.
+    pub fn analyst() -> Self {
+        Self::of(PlannerKind::Selective, PlannerSettings::default())
+    }
+
+    /// Plays at a limited strength, if there is one.
+    pub fn player(level: Option<Level>) -> Self {
+        level.map_or_else(Self::analyst, |level| Self::limited(level, PlannerSettings::default()))
+    }
+
+    /// The planner for a limited strength, with the other settings as set.
+    pub fn limited(level: Level, settings: PlannerSettings) -> Self {
+        let settings = Level::settings_of(level.planner, settings);
+        Self { kind: level.planner, settings, level: Some(level) }
+    }
+
+    /// The embedded weights of the planner, used if no weights file is set.
+    pub fn embedded(&self) -> DefaultWeights {
+        self.settings.default_weights(self.kind)
+    }
+
+    /// Builds the planner. Fails if memory for its tables is missing.
+    pub fn build(
+        &self,
+        worker: &Worker,
+        resources: Resources,
+        tablebases: Arc<Tablebases>,
+    ) -> Result<Box<dyn Planner>> {
+        let threads = self.level.map_or(resources.threads, |_| Level::THREADS);
+        let resources = Resources { threads, ..resources }.on_this_machine();
+        self.settings.build(self.kind, worker, resources, Some(tablebases))
+    }
+}
+
 /// Inference workers, each started on first use: one for each set of embedded weights, or a single
 /// one under the key `None` if a weights file is set.
 #[derive(Default)]
@@ -73,15 +122,9 @@ impl Models {
 
     /// Builds a planner. Fails if its weights cannot be read, or if memory for its tables is
     /// missing.
-    pub fn planner(
-        &self,
-        kind: PlannerKind,
-        settings: &PlannerSettings,
-        resources: Resources,
-    ) -> Result<Box<dyn Planner>> {
-        let tablebases = Some(self.tablebases.clone());
-        let build = |worker: &Worker| settings.build(kind, worker, resources, tablebases);
-        self.with_worker(settings.default_weights(kind), build)
+    pub fn planner(&self, plan: Plan, resources: Resources) -> Result<Box<dyn Planner>> {
+        let build = |worker: &Worker| plan.build(worker, resources, self.tablebases.clone());
+        self.with_worker(plan.embedded(), build)
     }
 
     /// Access to the model of these weights. Fails if the weights cannot be read.
@@ -112,8 +155,8 @@ pub const ONLY_PAGE: u64 = 0;
 pub struct Seat {
     pub models: Arc<Models>,
     pub allowance: Allowance,
-    /// With the role and the resources that it was built for.
-    planner: Option<((Role, Resources), Box<dyn Planner>)>,
+    /// With the plan and the resources that it was built for.
+    planner: Option<((Plan, Resources), Box<dyn Planner>)>,
     /// The page whose searches filled the planner's tables.
     page: Option<u64>,
 }
@@ -149,48 +192,28 @@ impl Allowance {
     }
 }
 
-/// The planner that a search needs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Role {
-    /// Searches at full strength, with all threads of a search.
-    Full(PlannerKind),
-    /// Plays with limited strength.
-    Limited(PlannerKind),
-}
-
-impl Role {
-    /// Analyses as all commands do unless they are told otherwise.
-    pub const ANALYST: Self = Self::Full(PlannerKind::Selective);
-}
-
 impl Seat {
     pub fn new(models: Arc<Models>, allowance: Allowance) -> Self {
         Self { models, allowance, planner: None, page: None }
     }
 
-    /// The planner of a role with the usual resources; see [`Self::planner_with`].
-    pub fn planner(&mut self, role: Role, page: u64) -> Result<&mut dyn Planner> {
-        self.planner_with(role, self.allowance.usual, page)
+    /// The planner of a plan with the usual resources; see [`Self::planner_with`].
+    pub fn planner(&mut self, plan: Plan, page: u64) -> Result<&mut dyn Planner> {
+        self.planner_with(plan, self.allowance.usual, page)
     }
 
-    /// The planner of a role with these resources, for a page. Its tables are empty unless the same
+    /// The planner of a plan with these resources, for a page. Its tables are empty unless the same
     /// page used it last. Fails if the weights cannot be read or memory is missing.
     pub fn planner_with(
         &mut self,
-        role: Role,
+        plan: Plan,
         resources: Resources,
         page: u64,
     ) -> Result<&mut dyn Planner> {
-        let wanted = (role, resources);
-        let known = self.planner.take().filter(|(known, _)| *known == wanted);
-        let usual = PlannerSettings::default();
-        let mut planner = match (known, role) {
-            (Some((_, planner)), _) => planner,
-            (None, Role::Full(kind)) => self.models.planner(kind, &usual, resources)?,
-            (None, Role::Limited(kind)) => {
-                let limited = Resources { threads: Level::THREADS, ..resources };
-                self.models.planner(kind, &Level::settings_of(kind, usual), limited)?
-            }
+        let wanted = (plan, resources);
+        let mut planner = match self.planner.take().filter(|(known, _)| *known == wanted) {
+            Some((_, planner)) => planner,
+            None => self.models.planner(plan, resources)?,
         };
         if self.page.replace(page) != Some(page) {
             planner.new_game();

@@ -22,7 +22,7 @@ use cozy_chess::Color;
 
 use super::study::{Study, Task};
 use super::{json, text_and_html};
-use crate::session::{Models, notice};
+use crate::session::{Models, Plan, notice};
 
 /// Search time if no limit is given.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
@@ -105,8 +105,9 @@ impl ExplainCommand {
         let source = ModelSource { weights, backend: self.device, ..ModelSource::default() };
         let models = Models::open(source, self.syzygy.as_deref())?;
         let resources = Resources { hash_mb: self.hash as usize, threads: 1 };
-        let mut planner = models.planner(kind, &settings, resources)?;
-        let mut model = models.model(settings.default_weights(kind))?;
+        let plan = Plan::of(kind, settings);
+        let mut planner = models.planner(plan, resources)?;
+        let mut model = models.model(plan.embedded())?;
         let stop = StopSwitch::default();
         let task = Task { root, limits, compared, plies: self.tree, stop };
         let study = Study::make(task, &mut *planner, &mut model)?;

@@ -9,13 +9,12 @@ use azimuth_search::{Control, DefaultWeights, Limits, Report, StopSwitch, TimeLi
 use cozy_chess::{Color, Move};
 
 use crate::explain::{Study, Task, numbered, reason};
-use crate::session::{ONLY_PAGE, Role, Seat};
+use crate::session::{ONLY_PAGE, Plan, Seat};
 use crate::uci::{Go, Level, budget};
 
 /// The engine that plays against the human.
 pub struct Opponent {
     seat: Seat,
-    role: Role,
     time: TimeLimit,
     elo: Option<u32>,
     /// The seed of a limited strength.
@@ -32,18 +31,10 @@ const DRAW_MOVE: u16 = 10;
 impl Opponent {
     /// An opponent with a rating, or at full strength, that takes `time` per move.
     pub fn new(mut seat: Seat, elo: Option<u32>, time: Duration) -> Result<Self> {
-        let limited = elo.map(|elo| Role::Limited(Level::of(elo).planner));
-        let role = limited.unwrap_or(Role::ANALYST);
         // Loading the weights takes no time of a clock.
-        seat.planner(role, ONLY_PAGE)?;
-        Ok(Self {
-            seat,
-            role,
-            time: TimeLimit::exactly(time),
-            elo,
-            seed: rand::random(),
-            score: None,
-        })
+        seat.planner(Plan::player(elo.map(Level::of)), ONLY_PAGE)?;
+        let time = TimeLimit::exactly(time);
+        Ok(Self { seat, time, elo, seed: rand::random(), score: None })
     }
 
     /// `Azimuth`, with its rating if it is limited.
@@ -58,10 +49,11 @@ impl Opponent {
     /// move.
     pub fn choose(&mut self, position: &Position, limit: Option<TimeLimit>) -> Result<Move> {
         let mut limits = Limits { time: Some(limit.unwrap_or(self.time)), ..Limits::default() };
-        if let Some(elo) = self.elo {
-            Level::of(elo).limit(&mut limits, position, self.seed);
+        let level = self.elo.map(Level::of);
+        if let Some(level) = level {
+            level.limit(&mut limits, position, self.seed);
         }
-        let planner = self.seat.planner(self.role, ONLY_PAGE)?;
+        let planner = self.seat.planner(Plan::player(level), ONLY_PAGE)?;
         let control = &mut Control::without_signals(limits);
         let report = planner.search(position, control, &mut |_| ())?;
         self.score = Some(report.value.centipawns());
@@ -90,7 +82,7 @@ pub struct Advisor {
 impl Advisor {
     /// The best line in a position with a legal move.
     pub fn hint(&mut self, position: &Position) -> Result<Report> {
-        let planner = self.seat.planner(Role::ANALYST, ONLY_PAGE)?;
+        let planner = self.seat.planner(Plan::analyst(), ONLY_PAGE)?;
         // The time begins when the weights are loaded.
         let control = &mut Control::without_signals(limits(self.time));
         planner.search(position, control, &mut |_| ())
@@ -102,7 +94,7 @@ impl Advisor {
         let (compared, stop) = (vec![played], StopSwitch::default());
         let task = Task { root, limits, compared, plies: 1, stop };
         let mut model = self.seat.models.model(DefaultWeights::Selective)?;
-        let study = Study::make(task, self.seat.planner(Role::ANALYST, ONLY_PAGE)?, &mut model)?;
+        let study = Study::make(task, self.seat.planner(Plan::analyst(), ONLY_PAGE)?, &mut model)?;
         let line = numbered(study.root.board(), &study.report.pv);
         Ok(format!("{}\nBest line: {line}", reason(&study)))
     }

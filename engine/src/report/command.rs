@@ -23,7 +23,7 @@ use sha2::{Digest, Sha256};
 use super::analysis::Analyst;
 use super::game::{Faults, games};
 use super::page::{GameData, Journal, write_page};
-use crate::session::{Allowance, Models, ONLY_PAGE, Role, Seat, notice};
+use crate::session::{Allowance, Models, ONLY_PAGE, Plan, Seat, notice};
 
 /// Analysis time for each position if no limit is given.
 const DEFAULT_TIME: Duration = Duration::from_millis(100);
@@ -78,12 +78,12 @@ impl ReportCommand {
         let models = Arc::new(Models::open(source, None)?);
         let resources = Resources { hash_mb: self.hash as usize, threads: self.threads.into() };
         let mut seat = Seat::new(models.clone(), Allowance::fixed(resources));
-        let weights = PlannerSettings::default().default_weights(self.planner);
+        let plan = Plan::of(self.planner, PlannerSettings::default());
         let (mut model, mut painter) =
-            (models.model(weights)?, models.model(DefaultWeights::Beam)?);
+            (models.model(plan.embedded())?, models.model(DefaultWeights::Beam)?);
         let map = models.map()?;
         let mut analyst = Analyst {
-            planner: seat.planner(Role::Full(self.planner), ONLY_PAGE)?,
+            planner: seat.planner(plan, ONLY_PAGE)?,
             model: &mut model,
             limits: self.limits(),
             switch: StopSwitch::default(),

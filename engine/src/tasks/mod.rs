@@ -15,8 +15,8 @@ use azimuth_chess::san::{parse_move, san_of_move};
 use azimuth_chess::text::shortened;
 use azimuth_search::host::Instant;
 use azimuth_search::{
-    BeamSettings, Control, DefaultWeights, ExplainedMove, Limits, PlannerKind, Resources,
-    StopSwitch, TimeLimit,
+    BeamSettings, Control, DefaultWeights, ExplainedMove, Limits, PlannerKind, PlannerSettings,
+    Resources, StopSwitch, TimeLimit,
 };
 use cozy_chess::{Board, Color};
 use protocol::{
@@ -26,7 +26,7 @@ use protocol::{
 use crate::explain::{self, Study, boards_along, document, line, score};
 use crate::opening_book;
 use crate::report::{Analyst, CLOSER_LOOK, Judged, LONGEST_GAME, Stop};
-use crate::session::{Role, Seat};
+use crate::session::{Plan, Seat};
 use crate::uci::{Go, Level, WEAKEST_TO_STRONGEST, budget, time_for_choice};
 
 /// The way of a task's events to the page.
@@ -135,7 +135,7 @@ fn analyse(
     job.ensure_goes_on()?;
     let root = &job.line.last;
     let lines = lines.clamp(1, MOST_LINES);
-    let planner = job.seat.planner_with(Role::ANALYST, resources, job.page)?;
+    let planner = job.seat.planner_with(Plan::analyst(), resources, job.page)?;
     // The limit of nodes keeps a search without `milliseconds` open-ended. A clock would end the
     // search of a forced move at once.
     let time = milliseconds.map(|time| TimeLimit::exactly(Duration::from_millis(time)));
@@ -222,7 +222,8 @@ const NAMED_DROPPED: usize = 5;
 fn beam(job: &mut Job<'_>) -> Result<()> {
     job.ensure_goes_on()?;
     let root = &job.line.last;
-    let planner = job.seat.planner(Role::Full(PlannerKind::Beam), job.page)?;
+    let plan = Plan::of(PlannerKind::Beam, PlannerSettings::default());
+    let planner = job.seat.planner(plan, job.page)?;
     for depth in 1..=BeamSettings::default().depth {
         let limits = Limits { depth: Some(depth), ..Limits::default() };
         let control = &mut Control::without_signals(limits).stopped_by(job.outlet.switch());
@@ -308,19 +309,18 @@ fn play(job: &mut Job<'_>, elo: Option<u32>, seed: u32, time: PlayTime) -> Resul
     let root = &job.line.last;
     let board = root.board();
     let mut limits = Limits { time: time_limit(time, board.side_to_move()), ..Limits::default() };
-    let role = match elo {
-        None => Role::ANALYST,
-        Some(elo) => {
-            let range = WEAKEST_TO_STRONGEST;
-            let (least, most) = (range.start(), range.end());
-            ensure!(range.contains(&elo), "the rating {elo} is not in {least} to {most}");
-            let level = Level::of(elo);
-            level.limit(&mut limits, root, seed.into());
-            Role::Limited(level.planner)
-        }
-    };
+    let level = elo.map(|elo| {
+        let range = WEAKEST_TO_STRONGEST;
+        let (least, most) = (range.start(), range.end());
+        ensure!(range.contains(&elo), "the rating {elo} is not in {least} to {most}");
+        Ok(Level::of(elo))
+    });
+    let level = level.transpose()?;
+    if let Some(level) = level {
+        level.limit(&mut limits, root, seed.into());
+    }
     let clock = limits.time.filter(|_| elo.is_some() && matches!(time, PlayTime::Clock { .. }));
-    let planner = job.seat.planner(role, job.page)?;
+    let planner = job.seat.planner(Plan::player(level), job.page)?;
     let control = &mut Control::without_signals(limits).stopped_by(job.outlet.switch());
     let report = planner.search(root, control, &mut |_| ())?;
     let mv = report.pv.first().copied().context("the search found no move")?;
@@ -351,7 +351,7 @@ const LONGEST_POSITION: Duration = Duration::from_secs(10);
 fn report(job: &mut Job<'_>, milliseconds: u64) -> Result<()> {
     let time = Duration::from_millis(milliseconds).min(LONGEST_POSITION);
     let mut model = job.seat.models.model(DefaultWeights::Selective)?;
-    let planner = job.seat.planner(Role::ANALYST, job.page)?;
+    let planner = job.seat.planner(Plan::analyst(), job.page)?;
     let limits = Limits { time: Some(TimeLimit::exactly(time)), ..Limits::default() };
     let switch = job.outlet.switch().clone();
     let mut analyst = Analyst { planner, model: &mut model, limits, switch };
@@ -414,7 +414,7 @@ fn why(job: &mut Job<'_>, compared: &[String]) -> Result<()> {
     let compared: Vec<_> =
         compared.iter().map(|text| parse_move(root, text)).collect::<Result<_>>()?;
     let mut model = job.seat.models.model(DefaultWeights::Selective)?;
-    let planner = job.seat.planner(Role::ANALYST, job.page)?;
+    let planner = job.seat.planner(Plan::analyst(), job.page)?;
     let show = |study: &Study, complete| {
         let expected =
             study.moves.iter().map(|studied| Some(study.expected_score(studied.found()?.value)));

@@ -23,44 +23,7 @@ use super::limited_strength::{Level, WEAKEST_TO_STRONGEST};
 use super::options::Options;
 use super::output::Output;
 use crate::embedded_tables::{self, TABLES};
-use crate::session::Workers;
-
-#[derive(Clone, Copy, PartialEq)]
-struct Plan {
-    kind: PlannerKind,
-    settings: PlannerSettings,
-    /// The limited strength, if any. A planner that has played at another strength is not reused,
-    /// because its tables hold other scores.
-    level: Option<Level>,
-}
-
-impl Plan {
-    fn of(kind: PlannerKind, settings: PlannerSettings) -> Self {
-        Self { kind, settings, level: None }
-    }
-
-    /// The planner for a limited strength, with the other settings as set.
-    fn limited(level: Level, settings: PlannerSettings) -> Self {
-        let settings = Level::settings_of(level.planner, settings);
-        Self { kind: level.planner, settings, level: Some(level) }
-    }
-
-    fn build(
-        &self,
-        worker: &Worker,
-        resources: Resources,
-        tablebases: Arc<Tablebases>,
-    ) -> Result<Box<dyn Planner>> {
-        let threads = self.level.map_or(resources.threads, |_| Level::THREADS);
-        let resources = Resources { threads, ..resources }.on_this_machine();
-        self.settings.build(self.kind, worker, resources, Some(tablebases))
-    }
-
-    /// The embedded weights of the planner, used if no weights file is set.
-    fn embedded(&self) -> DefaultWeights {
-        self.settings.default_weights(self.kind)
-    }
-}
+use crate::session::{Plan, Workers};
 
 /// Search time of the warm-up at `isready`.
 const WARM_UP: Duration = Duration::from_millis(50);
@@ -220,10 +183,9 @@ impl Program for Azimuth {
                 asked.set("Hash", Some(&searches.hash_mb.to_string())).context("bench")?;
                 asked.set("Threads", Some(&searches.threads.to_string())).context("bench")?;
                 let plan = self.preferred_plan()?;
-                let tablebases = Some(self.tablebases.clone());
+                let tablebases = self.tablebases.clone();
                 let worker = self.worker(plan.embedded())?;
-                let resources = asked.resources.on_this_machine();
-                let mut planner = plan.settings.build(plan.kind, worker, resources, tablebases)?;
+                let mut planner = plan.build(worker, asked.resources, tablebases)?;
                 bench_searches(&mut *planner, &name_of(&plan.kind), searches, current, output)
             }
         }
