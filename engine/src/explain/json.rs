@@ -163,13 +163,13 @@ fn node(study: &Study, board: &Board, explained: &ExplainedMove) -> NodeJson {
         uci: uci_move(board, *mv, chess960),
         san: san_of_move(board, *mv),
         static_score: score(*static_value),
-        verified: verified.map(|(verified, end)| Verified {
+        verified: verified.map(|(verified, (end, cosine))| Verified {
             plies: verified.plies,
             score: score(verified.value),
             line: line(&after, chess960, &verified.line),
             line_san: san_of_line(&after, &verified.line),
-            fen: fen_of(&end.board),
-            cosine: end.cosine,
+            fen: fen_of(&end),
+            cosine,
         }),
         searched: searched.map(|searched| found(study, board, searched)),
         replies: replies.iter().map(|reply| node(study, &after, reply)).collect(),

@@ -227,15 +227,16 @@ impl Study {
         (lost >= INACCURACY).then_some((runner_up, value))
     }
 
-    /// The quiet position of a verified move of `board`.
-    pub fn quiet(&self, board: &Board, explained: &ExplainedMove) -> Option<QuietPosition> {
+    /// The quiet position of a verified move of `board`, and its cosine for the side that makes the
+    /// move; no cosine if the value is exact and needs no embedding.
+    pub fn quiet(&self, board: &Board, explained: &ExplainedMove) -> Option<(Board, Option<f32>)> {
         let value = explained.verified.as_ref()?.value;
         let end = end_of(board, explained)?;
         let is_exact = value.is_decisive() || value == Value::DRAW;
         let cosine = self.quiet.get(&end).filter(|_| !is_exact);
         let same_side = end.side_to_move() == board.side_to_move();
         let cosine = cosine.map(|&cosine| if same_side { cosine } else { -cosine });
-        Some(QuietPosition { board: end, cosine })
+        Some((end, cosine))
     }
 
     /// Expected score, in [0, 1], of a value for the side to move.
@@ -442,14 +443,6 @@ fn rank(chosen: Move, moves: &mut [StudiedMove]) {
             1 + before.count()
         });
     }
-}
-
-/// The position at the end of a verified line.
-pub struct QuietPosition {
-    pub board: Board,
-    /// Cosine for the side that makes the verified move. `None` if the value is exact and needs no
-    /// embedding.
-    pub cosine: Option<f32>,
 }
 
 /// Collects the positions at the ends of the lines that verified `moves` and all their replies.

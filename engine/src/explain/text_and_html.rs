@@ -32,14 +32,14 @@ const DIM: Style = Style::new().dimmed();
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
 
+/// The page's own style sheet.
+const EXPLAIN_STYLE: &str = include_str!("../../pages/explain.css");
+
 #[derive(Template)]
 #[template(path = "explain.html")]
 struct Page {
     policy: String,
-    style: &'static str,
-    explain_style: &'static str,
     script: String,
-    board_credit: &'static str,
     title: String,
     fen: String,
     summary: String,
@@ -197,10 +197,7 @@ pub fn write_page(study: &Study, planner: PlannerKind, path: &Path) -> Result<()
     let chosen = study.chosen();
     let page = Page {
         policy: policy(&script),
-        style: STYLE,
-        explain_style: include_str!("../../pages/explain.css"),
         script,
-        board_credit: BOARD_CREDIT,
         title: format!("Why {}", san_of_move(board, chosen.explained.mv)),
         fen: root.fen(study.chess960()),
         summary: format!(
@@ -233,7 +230,7 @@ pub fn write_page(study: &Study, planner: PlannerKind, path: &Path) -> Result<()
 fn row(study: &Study, studied: &StudiedMove, none: &str) -> Row {
     let found = studied.found();
     let quiet = study.quiet(study.root.board(), &studied.explained);
-    let cosine = quiet.and_then(|quiet| quiet.cosine);
+    let cosine = quiet.and_then(|(_, cosine)| cosine);
     let verified = studied.explained.verified.as_ref();
     Row {
         san: san_of_move(study.root.board(), studied.explained.mv),
@@ -258,8 +255,8 @@ fn quiet(study: &Study) -> Vec<Quiet> {
     let ranked = study.moves.iter().filter(|studied| studied.rank_after.is_some());
     let quiet = |StudiedMove { explained, .. }: &StudiedMove| {
         let line = [&[explained.mv][..], &explained.verified.as_ref()?.line].concat();
-        let end = study.quiet(board, explained)?;
-        Some(Quiet { line: numbered(board, &line), fen: fen_of(&end.board) })
+        let (end, _) = study.quiet(board, explained)?;
+        Some(Quiet { line: numbered(board, &line), fen: fen_of(&end) })
     };
     ranked.filter_map(quiet).collect()
 }

@@ -38,10 +38,6 @@ pub const PAGE_SCRIPT: &str = include_str!("../../web/dist/board.js");
 #[template(path = "report.html")]
 struct Page<'a> {
     policy: String,
-    pieces_style: &'static str,
-    style: &'static str,
-    body: &'static str,
-    script: &'static str,
     data: Data<'a>,
 }
 
@@ -114,10 +110,6 @@ pub fn write_page(
     let games = Streamed { games: RefCell::new(journal.games()?), failed: &failed };
     let page = Page {
         policy: policy(PAGE_SCRIPT),
-        pieces_style: PIECES_STYLE,
-        style: PAGE_STYLE,
-        body: PAGE_BODY,
-        script: PAGE_SCRIPT,
         data: Data {
             credit,
             board_credit: BOARD_CREDIT,
