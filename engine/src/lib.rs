@@ -10,6 +10,7 @@
 mod embedded_tables;
 pub mod embedded_weights;
 mod explain;
+mod limited_strength;
 mod map;
 mod opening_book;
 #[cfg(not(target_family = "wasm"))]

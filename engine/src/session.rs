@@ -12,8 +12,8 @@ use azimuth_search::{
     DefaultWeights, Planner, PlannerKind, PlannerSettings, Resources, Tablebases,
 };
 
+use crate::limited_strength::Level;
 use crate::map::{Map, MapWeights};
-use crate::uci::Level;
 use crate::{embedded_tables, embedded_weights};
 
 pub fn notice(text: &str) {
@@ -55,75 +55,75 @@ impl Plan {
     pub fn embedded(&self) -> DefaultWeights {
         self.settings.default_weights(self.kind)
     }
-
-    /// Builds the planner. Fails if memory for its tables is missing.
-    pub fn build(
-        &self,
-        worker: &Worker,
-        resources: Resources,
-        tablebases: Arc<Tablebases>,
-    ) -> Result<Box<dyn Planner>> {
-        let threads = self.level.map_or(resources.threads, |_| Level::THREADS);
-        let resources = Resources { threads, ..resources }.on_this_machine();
-        self.settings.build(self.kind, worker, resources, Some(tablebases))
-    }
-}
-
-/// Inference workers, each started on first use: one for each set of embedded weights, or a single
-/// one under the key `None` if a weights file is set.
-#[derive(Default)]
-pub struct Workers(BTreeMap<Option<DefaultWeights>, Worker>);
-
-impl Workers {
-    /// The worker for the embedded weights `which`, or for the weights file that replaces them.
-    /// Messages about its device go to `notice`.
-    pub fn get(
-        &mut self,
-        source: &ModelSource,
-        which: DefaultWeights,
-        notice: impl Fn(&str) + Send + Sync + 'static,
-    ) -> Result<&Worker> {
-        let key = source.weights.is_none().then_some(which);
-        Ok(match self.0.entry(key) {
-            Entry::Occupied(worker) => worker.into_mut(),
-            Entry::Vacant(place) => {
-                place.insert(source.start(|| embedded_weights::read(which), notice)?)
-            }
-        })
-    }
 }
 
 /// The models and tablebases that all searches share.
 pub struct Models {
     source: ModelSource,
     pub tablebases: Arc<Tablebases>,
-    workers: Mutex<Workers>,
+    /// Inference workers, each started on first use: one for each set of embedded weights, or a
+    /// single one under the key `None` if a weights file is set.
+    workers: Mutex<BTreeMap<Option<DefaultWeights>, Worker>>,
+    /// Shows messages about devices.
+    notice: Arc<dyn Fn(&str) + Send + Sync>,
     /// Drawn when a task needs it first.
     map: OnceLock<Map>,
 }
 
 impl Models {
-    /// Opens the embedded tablebases with those in the folders `syzygy`. Each model is loaded when
-    /// it is first needed. Fails if no folder has a table.
-    pub fn open(source: ModelSource, syzygy: Option<&str>) -> Result<Self> {
-        let tablebases = Arc::new(embedded_tables::open(syzygy, notice).context("--syzygy")?);
-        Ok(Self { source, tablebases, workers: Mutex::default(), map: OnceLock::new() })
+    /// Each model is loaded when it is first needed. `notice` shows messages about its device.
+    pub fn new(
+        source: ModelSource,
+        tablebases: Arc<Tablebases>,
+        notice: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Self {
+        let (workers, notice) = (Mutex::default(), Arc::new(notice));
+        Self { source, tablebases, workers, notice, map: OnceLock::new() }
     }
 
-    /// Calls `connect` with the worker of these weights.
-    fn with_worker<T>(
+    /// Opens the embedded tablebases with those in the folders `syzygy`. Fails if no folder has a
+    /// table.
+    pub fn open(source: ModelSource, syzygy: Option<&str>) -> Result<Self> {
+        let tablebases = embedded_tables::open(syzygy, notice).context("--syzygy")?;
+        Ok(Self::new(source, Arc::new(tablebases), notice))
+    }
+
+    /// Calls `connect` with the worker of these embedded weights, or of the weights file that
+    /// replaces them.
+    pub fn with_worker<T>(
         &self,
         weights: DefaultWeights,
         connect: impl FnOnce(&Worker) -> Result<T>,
     ) -> Result<T> {
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
-        connect(workers.get(&self.source, weights, notice)?)
+        let worker = match workers.entry(self.source.weights.is_none().then_some(weights)) {
+            Entry::Occupied(worker) => worker.into_mut(),
+            Entry::Vacant(place) => {
+                let notice = self.notice.clone();
+                let notice = move |text: &str| notice(text);
+                place.insert(self.source.start(|| embedded_weights::read(weights), notice)?)
+            }
+        };
+        connect(worker)
     }
 
     /// Builds a planner. Fails if its weights cannot be read, or if memory for its tables is
     /// missing.
     pub fn planner(&self, plan: Plan, resources: Resources) -> Result<Box<dyn Planner>> {
-        let build = |worker: &Worker| plan.build(worker, resources, self.tablebases.clone());
+        self.planner_with(plan, resources, self.tablebases.clone())
+    }
+
+    /// As [`Self::planner`], with these tablebases.
+    pub fn planner_with(
+        &self,
+        plan: Plan,
+        resources: Resources,
+        tablebases: Arc<Tablebases>,
+    ) -> Result<Box<dyn Planner>> {
+        let Plan { kind, settings, level } = plan;
+        let threads = level.map_or(resources.threads, |_| Level::THREADS);
+        let resources = Resources { threads, ..resources }.on_this_machine();
+        let build = |worker: &Worker| settings.build(kind, worker, resources, Some(tablebases));
         self.with_worker(plan.embedded(), build)
     }
 
@@ -147,9 +147,6 @@ impl Models {
     }
 }
 
-/// The page of a seat that has only one.
-pub const ONLY_PAGE: u64 = 0;
-
 /// Room for one search. It keeps the planner of its last task, so that the next search of the same
 /// page finds its tables filled.
 pub struct Seat {
@@ -157,8 +154,10 @@ pub struct Seat {
     pub allowance: Allowance,
     /// With the plan and the resources that it was built for.
     planner: Option<((Plan, Resources), Box<dyn Planner>)>,
+    /// The number of the page that has the seat; 0 if there is only one.
+    pub page: u64,
     /// The page whose searches filled the planner's tables.
-    page: Option<u64>,
+    filled_by: u64,
 }
 
 /// The resources of each search.
@@ -194,29 +193,25 @@ impl Allowance {
 
 impl Seat {
     pub fn new(models: Arc<Models>, allowance: Allowance) -> Self {
-        Self { models, allowance, planner: None, page: None }
+        Self { models, allowance, planner: None, page: 0, filled_by: 0 }
     }
 
     /// The planner of a plan with the usual resources; see [`Self::planner_with`].
-    pub fn planner(&mut self, plan: Plan, page: u64) -> Result<&mut dyn Planner> {
-        self.planner_with(plan, self.allowance.usual, page)
+    pub fn planner(&mut self, plan: Plan) -> Result<&mut dyn Planner> {
+        self.planner_with(plan, self.allowance.usual)
     }
 
-    /// The planner of a plan with these resources, for a page. Its tables are empty unless the same
-    /// page used it last. Fails if the weights cannot be read or memory is missing.
-    pub fn planner_with(
-        &mut self,
-        plan: Plan,
-        resources: Resources,
-        page: u64,
-    ) -> Result<&mut dyn Planner> {
+    /// The planner of a plan with these resources. Its tables are empty unless the same page used it
+    /// last. Fails if the weights cannot be read or memory is missing.
+    pub fn planner_with(&mut self, plan: Plan, resources: Resources) -> Result<&mut dyn Planner> {
         let wanted = (plan, resources);
         let mut planner = match self.planner.take().filter(|(known, _)| *known == wanted) {
             Some((_, planner)) => planner,
             None => self.models.planner(plan, resources)?,
         };
-        if self.page.replace(page) != Some(page) {
+        if self.filled_by != self.page {
             planner.new_game();
+            self.filled_by = self.page;
         }
         Ok(&mut *self.planner.insert((wanted, planner)).1)
     }
@@ -238,11 +233,12 @@ mod tests {
         let mini = concat!(env!("CARGO_MANIFEST_DIR"), "/../weights/mini.safetensors");
         for (weights, workers_expected) in [(None, 2), (Some(mini.into()), 1)] {
             let source = ModelSource { weights, backend: Backend::Cpu, ..ModelSource::default() };
-            let mut workers = Workers::default();
+            let models = Models::open(source, None)?;
             for which in [DefaultWeights::Beam, DefaultWeights::Selective, DefaultWeights::Beam] {
-                workers.get(&source, which, |_| ())?;
+                models.model(which)?;
             }
-            assert_eq!(workers.0.len(), workers_expected);
+            let workers = models.workers.lock().unwrap_or_else(PoisonError::into_inner);
+            assert_eq!(workers.len(), workers_expected);
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use anyhow::Result;
 use azimuth_search::inference::ModelSource;
 use azimuth_search::{DefaultWeights, Resources, StopSwitch};
 
-use crate::session::{Allowance, Models, ONLY_PAGE, Seat};
+use crate::session::{Allowance, Models, Seat};
 use crate::tasks::games::read_games as games_of;
 use crate::tasks::protocol::{Answer, Event, Message, Reason, Request};
 use crate::tasks::{Outlet, PlayedLine, perform};
@@ -131,7 +131,7 @@ fn run(request: Request) -> Result<Reason> {
         }
     };
     outlet.send(Event::Begun);
-    perform(seat, ONLY_PAGE, &line, request.task, &outlet)?;
+    perform(seat, &line, request.task, &outlet)?;
     Ok(if outlet.switch.is_stopped() { Reason::Stopped } else { Reason::Done })
 }
 

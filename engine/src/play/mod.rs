@@ -15,16 +15,16 @@ use azimuth_chess::san::{parse_move, san_of_move};
 use azimuth_chess::text::shortened;
 use azimuth_network::replace_file::replace_file;
 use azimuth_search::inference::ModelSource;
-use azimuth_search::{PlannerKind, Resources, WdlModel};
+use azimuth_search::{Control, DefaultWeights, Limits, Resources, StopSwitch, TimeLimit};
 use clap::Args;
 use cozy_chess::{Board, Color, File, Move, Piece, Rank, Square};
 use game::{End, Game, pgn};
 use jiff::Zoned;
-use opponent::{Advisor, Clock, Opponent, Timing};
+use opponent::{Clock, Opponent, Timing};
 
-use crate::explain::{Subject, numbered, side_name, worth};
-use crate::session::{Allowance, Models, Seat};
-use crate::uci::WEAKEST_TO_STRONGEST;
+use crate::explain::{Study, Subject, Task, numbered, reason, side_name, worth};
+use crate::limited_strength::WEAKEST_TO_STRONGEST;
+use crate::session::{Allowance, Models, Plan, Seat};
 
 /// Size of the score cache and transposition table together, of the opponent and of the advisor.
 const HASH_MB: usize = 64;
@@ -74,12 +74,13 @@ impl PlayCommand {
         let resources = Resources { hash_mb: HASH_MB, threads: self.threads.into() };
         let seat = || Seat::new(models.clone(), Allowance::fixed(resources));
         let opponent = Opponent::new(seat(), self.elo, time)?;
-        let advisor = Advisor { seat: seat(), time };
+        let advice = Limits { time: Some(TimeLimit::exactly(time)), ..Limits::default() };
         let session = Session {
             game: Game::new(start),
             human,
             opponent,
-            advisor,
+            advisor: seat(),
+            advice,
             clock,
             running_since: Instant::now(),
             output,
@@ -98,7 +99,9 @@ struct Session<W> {
     game: Game,
     human: Color,
     opponent: Opponent,
-    advisor: Advisor,
+    /// Searches at full strength for hint and why, whatever the opponent's strength.
+    advisor: Seat,
+    advice: Limits,
     clock: Option<Clock>,
     /// Start of the time that has not been taken off a clock yet.
     running_since: Instant,
@@ -254,26 +257,32 @@ impl<W: Write> Session<W> {
     fn hint(&mut self) -> Result<()> {
         self.ensure_goes_on("hint")?;
         let position = self.game.position();
-        let report = self.advisor.hint(position)?;
+        let planner = self.advisor.planner(Plan::analyst())?;
+        // The time begins when the weights are loaded.
+        let control = &mut Control::without_signals(self.advice.clone());
+        let report = planner.search(position, control, &mut |_| ())?;
         let mv = report.pv.first().context("hint: the search found no move")?;
         let san = san_of_move(position.board(), *mv);
         let line = numbered(position.board(), &report.pv);
-        // The advisor searches selectively.
-        let wdl = WdlModel::of(PlannerKind::Selective);
+        let wdl = planner.wdl_model();
         let worth = worth(&wdl, report.value, position.board());
         Ok(writeln!(self.output, "{san} {worth}: {line}")?)
     }
 
-    /// Explains the last move of each side.
+    /// Explains whether the last move of each side was the best one, or which move was better.
     fn why(&mut self) -> Result<()> {
         ensure!(!self.game.moves().is_empty(), "why: no move has been played");
         for side in [self.human, !self.human] {
-            if let Some((before, mv)) = self.game.last_of(side) {
-                let played = numbered(before.board(), &[mv]);
-                let why = self.advisor.why(before, mv)?;
-                let who = if side == self.human { "You".to_owned() } else { self.opponent.name() };
-                writeln!(self.output, "{who} played {played}. {why}")?;
-            }
+            let Some((before, mv)) = self.game.last_of(side) else { continue };
+            let (root, limits, compared) = (before.clone(), self.advice.clone(), vec![mv]);
+            let task = Task { root, limits, compared, plies: 1, stop: StopSwitch::default() };
+            let mut model = self.advisor.models.model(DefaultWeights::Selective)?;
+            let study = Study::make(task, self.advisor.planner(Plan::analyst())?, &mut model)?;
+            let played = numbered(before.board(), &[mv]);
+            let line = numbered(before.board(), &study.report.pv);
+            let who = if side == self.human { "You".to_owned() } else { self.opponent.name() };
+            let why = reason(&study);
+            writeln!(self.output, "{who} played {played}. {why}\nBest line: {line}")?;
         }
         Ok(())
     }

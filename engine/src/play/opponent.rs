@@ -1,16 +1,16 @@
-//! The engine in a game: as the opponent, as the advisor of the player, and its clock.
+//! The engine as the opponent in a game, and its clock.
 
 use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, ensure};
 use azimuth_chess::position::Position;
-use azimuth_search::{Control, DefaultWeights, Limits, Report, StopSwitch, TimeLimit};
+use azimuth_search::{Control, Limits, TimeLimit};
 use cozy_chess::{Color, Move};
 
-use crate::explain::{Study, Task, numbered, reason};
-use crate::session::{ONLY_PAGE, Plan, Seat};
-use crate::uci::{Go, Level, budget};
+use crate::limited_strength::Level;
+use crate::session::{Plan, Seat};
+use crate::uci::{Go, budget};
 
 /// The engine that plays against the human.
 pub struct Opponent {
@@ -32,7 +32,7 @@ impl Opponent {
     /// An opponent with a rating, or at full strength, that takes `time` per move.
     pub fn new(mut seat: Seat, elo: Option<u32>, time: Duration) -> Result<Self> {
         // Loading the weights takes no time of a clock.
-        seat.planner(Plan::player(elo.map(Level::of)), ONLY_PAGE)?;
+        seat.planner(Plan::player(elo.map(Level::of)))?;
         let time = TimeLimit::exactly(time);
         Ok(Self { seat, time, elo, seed: rand::random(), score: None })
     }
@@ -53,7 +53,7 @@ impl Opponent {
         if let Some(level) = level {
             level.limit(&mut limits, position, self.seed);
         }
-        let planner = self.seat.planner(Plan::player(level), ONLY_PAGE)?;
+        let planner = self.seat.planner(Plan::player(level))?;
         let control = &mut Control::without_signals(limits);
         let report = planner.search(position, control, &mut |_| ())?;
         self.score = Some(report.value.centipawns());
@@ -71,38 +71,6 @@ impl Opponent {
         ensure!(agrees, "draw: {} declines", self.name());
         Ok(())
     }
-}
-
-/// An analyst that searches for `time` at full strength, whatever the opponent's strength.
-pub struct Advisor {
-    pub seat: Seat,
-    pub time: Duration,
-}
-
-impl Advisor {
-    /// The best line in a position with a legal move.
-    pub fn hint(&mut self, position: &Position) -> Result<Report> {
-        let planner = self.seat.planner(Plan::analyst(), ONLY_PAGE)?;
-        // The time begins when the weights are loaded.
-        let control = &mut Control::without_signals(limits(self.time));
-        planner.search(position, control, &mut |_| ())
-    }
-
-    /// Explains whether the played move is the best one, or which move is better.
-    pub fn why(&mut self, position: &Position, played: Move) -> Result<String> {
-        let (root, limits) = (position.clone(), limits(self.time));
-        let (compared, stop) = (vec![played], StopSwitch::default());
-        let task = Task { root, limits, compared, plies: 1, stop };
-        let mut model = self.seat.models.model(DefaultWeights::Selective)?;
-        let study = Study::make(task, self.seat.planner(Plan::analyst(), ONLY_PAGE)?, &mut model)?;
-        let line = numbered(study.root.board(), &study.report.pv);
-        Ok(format!("{}\nBest line: {line}", reason(&study)))
-    }
-}
-
-/// The limits of a search that takes at most `time`.
-fn limits(time: Duration) -> Limits {
-    Limits { time: Some(TimeLimit::exactly(time)), ..Limits::default() }
 }
 
 /// How the time is limited.

@@ -23,7 +23,7 @@ use sha2::{Digest, Sha256};
 use super::analysis::Analyst;
 use super::game::{Faults, games};
 use super::page::{GameData, Journal, write_page};
-use crate::session::{Allowance, Models, ONLY_PAGE, Plan, Seat, notice};
+use crate::session::{Allowance, Models, Plan, Seat, notice};
 
 /// Analysis time for each position if no limit is given.
 const DEFAULT_TIME: Duration = Duration::from_millis(100);
@@ -83,7 +83,7 @@ impl ReportCommand {
             (models.model(plan.embedded())?, models.model(DefaultWeights::Beam)?);
         let map = models.map()?;
         let mut analyst = Analyst {
-            planner: seat.planner(plan, ONLY_PAGE)?,
+            planner: seat.planner(plan)?,
             model: &mut model,
             limits: self.limits(),
             switch: StopSwitch::default(),

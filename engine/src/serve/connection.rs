@@ -197,11 +197,6 @@ impl Outlet {
         self.switch.stop();
         self.stopped.notify_one();
     }
-
-    /// Sends an event, and waits until there is room for it, on the server's own thread.
-    async fn send_soon(&self, event: Event) {
-        let _ = self.answers.send(self.answer(event)).await;
-    }
 }
 
 impl tasks::Outlet for Outlet {
@@ -222,7 +217,8 @@ impl tasks::Outlet for Outlet {
 /// Runs a task to its end. `page` is the page's number.
 async fn run(request: Request, page: u64, shared: Arc<Shared>, outlet: Outlet) {
     let done = run_in_queue(request, page, &shared, &outlet).await;
-    outlet.send_soon(Event::end_of(done)).await;
+    // A page that is gone needs no answer.
+    let _ = outlet.answers.send(outlet.answer(Event::end_of(done))).await;
 }
 
 /// Longest time of a task, except of a report: the number of its positions limits its time.
@@ -253,7 +249,10 @@ async fn run_in_queue(
                 Task::Report { .. } => Duration::MAX,
                 _ => LONGEST_TASK,
             };
-            let work = move |seat: &mut Seat| perform(seat, page, &line, task, &working);
+            let work = move |seat: &mut Seat| {
+                seat.page = page;
+                perform(seat, &line, task, &working)
+            };
             run_on_seat(&shared.queue, longest, outlet, work, Seat::forget).await
         }
     }

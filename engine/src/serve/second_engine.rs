@@ -52,7 +52,7 @@ impl SecondEngine {
     /// Searches with `lines` lines until it is stopped. After a fault the process ends, and the
     /// next task starts another.
     pub fn analyse(&mut self, line: &PlayedLine, lines: usize, outlet: &dyn Outlet) -> Result<()> {
-        ensure!(line.last.has_legal_move(), "the game is over");
+        line.ensure_goes_on()?;
         let lines = lines.clamp(1, MOST_LINES);
         let process = match &mut self.process {
             Some(process) => process,

@@ -24,10 +24,11 @@ use protocol::{
 };
 
 use crate::explain::{self, Study, boards_along, document, line, score};
+use crate::limited_strength::{Level, WEAKEST_TO_STRONGEST};
 use crate::opening_book;
 use crate::report::{Analyst, CLOSER_LOOK, Judged, LONGEST_GAME, Stop};
 use crate::session::{Plan, Seat};
-use crate::uci::{Go, Level, WEAKEST_TO_STRONGEST, budget, time_for_choice};
+use crate::uci::{Go, budget, time_for_choice};
 
 /// The way of a task's events to the page.
 pub trait Outlet {
@@ -42,15 +43,9 @@ pub trait Outlet {
     fn switch(&self) -> &StopSwitch;
 }
 
-/// Does a task on a seat. `page` is the page's number.
-pub fn perform(
-    seat: &mut Seat,
-    page: u64,
-    line: &PlayedLine,
-    task: Task,
-    outlet: &dyn Outlet,
-) -> Result<()> {
-    let job = &mut Job { seat, page, line, outlet };
+/// Does a task on a seat.
+pub fn perform(seat: &mut Seat, line: &PlayedLine, task: Task, outlet: &dyn Outlet) -> Result<()> {
+    let job = &mut Job { seat, line, outlet };
     match task {
         Task::Analyse { lines, milliseconds, threads, hash } => {
             let resources = job.seat.allowance.grant(threads, hash);
@@ -72,17 +67,8 @@ pub fn perform(
 /// A task in progress.
 struct Job<'a> {
     seat: &'a mut Seat,
-    page: u64,
     line: &'a PlayedLine,
     outlet: &'a dyn Outlet,
-}
-
-impl Job<'_> {
-    /// Fails if the position has no legal move.
-    fn ensure_goes_on(&self) -> Result<()> {
-        ensure!(self.line.last.has_legal_move(), "the game is over");
-        Ok(())
-    }
 }
 
 /// Maximum length of a move that an error quotes.
@@ -117,6 +103,12 @@ impl PlayedLine {
         }
         Ok(Self { start, moves, last })
     }
+
+    /// Fails if the position has no legal move.
+    pub fn ensure_goes_on(&self) -> Result<()> {
+        ensure!(self.last.has_legal_move(), "the game is over");
+        Ok(())
+    }
 }
 
 /// Maximum number of lines of an analysis.
@@ -132,10 +124,10 @@ fn analyse(
     milliseconds: Option<u64>,
     resources: Resources,
 ) -> Result<()> {
-    job.ensure_goes_on()?;
+    job.line.ensure_goes_on()?;
     let root = &job.line.last;
     let lines = lines.clamp(1, MOST_LINES);
-    let planner = job.seat.planner_with(Plan::analyst(), resources, job.page)?;
+    let planner = job.seat.planner_with(Plan::analyst(), resources)?;
     // The limit of nodes keeps a search without `milliseconds` open-ended. A clock would end the
     // search of a forced move at once.
     let time = milliseconds.map(|time| TimeLimit::exactly(Duration::from_millis(time)));
@@ -220,10 +212,10 @@ const NAMED_DROPPED: usize = 5;
 
 /// Searches with the beam to its depth, and sends the tree after each iteration.
 fn beam(job: &mut Job<'_>) -> Result<()> {
-    job.ensure_goes_on()?;
+    job.line.ensure_goes_on()?;
     let root = &job.line.last;
     let plan = Plan::of(PlannerKind::Beam, PlannerSettings::default());
-    let planner = job.seat.planner(plan, job.page)?;
+    let planner = job.seat.planner(plan)?;
     for depth in 1..=BeamSettings::default().depth {
         let limits = Limits { depth: Some(depth), ..Limits::default() };
         let control = &mut Control::without_signals(limits).stopped_by(job.outlet.switch());
@@ -305,7 +297,7 @@ const LONGEST_MOVE: Duration = Duration::from_secs(60);
 
 /// Plays at the rating `elo`, or at full strength.
 fn play(job: &mut Job<'_>, elo: Option<u32>, seed: u32, time: PlayTime) -> Result<()> {
-    job.ensure_goes_on()?;
+    job.line.ensure_goes_on()?;
     let root = &job.line.last;
     let board = root.board();
     let mut limits = Limits { time: time_limit(time, board.side_to_move()), ..Limits::default() };
@@ -320,7 +312,7 @@ fn play(job: &mut Job<'_>, elo: Option<u32>, seed: u32, time: PlayTime) -> Resul
         level.limit(&mut limits, root, seed.into());
     }
     let clock = limits.time.filter(|_| elo.is_some() && matches!(time, PlayTime::Clock { .. }));
-    let planner = job.seat.planner(Plan::player(level), job.page)?;
+    let planner = job.seat.planner(Plan::player(level))?;
     let control = &mut Control::without_signals(limits).stopped_by(job.outlet.switch());
     let report = planner.search(root, control, &mut |_| ())?;
     let mv = report.pv.first().copied().context("the search found no move")?;
@@ -351,7 +343,7 @@ const LONGEST_POSITION: Duration = Duration::from_secs(10);
 fn report(job: &mut Job<'_>, milliseconds: u64) -> Result<()> {
     let time = Duration::from_millis(milliseconds).min(LONGEST_POSITION);
     let mut model = job.seat.models.model(DefaultWeights::Selective)?;
-    let planner = job.seat.planner(Plan::analyst(), job.page)?;
+    let planner = job.seat.planner(Plan::analyst())?;
     let limits = Limits { time: Some(TimeLimit::exactly(time)), ..Limits::default() };
     let switch = job.outlet.switch().clone();
     let mut analyst = Analyst { planner, model: &mut model, limits, switch };
@@ -409,12 +401,12 @@ const TABLE_INTERVAL: Duration = Duration::from_millis(100);
 /// at the end, the table with the moves that are searched separately, among them `compared`, and
 /// the reason.
 fn why(job: &mut Job<'_>, compared: &[String]) -> Result<()> {
-    job.ensure_goes_on()?;
+    job.line.ensure_goes_on()?;
     let root = &job.line.last;
     let compared: Vec<_> =
         compared.iter().map(|text| parse_move(root, text)).collect::<Result<_>>()?;
     let mut model = job.seat.models.model(DefaultWeights::Selective)?;
-    let planner = job.seat.planner(Plan::analyst(), job.page)?;
+    let planner = job.seat.planner(Plan::analyst())?;
     let show = |study: &Study, complete| {
         let expected =
             study.moves.iter().map(|studied| Some(study.expected_score(studied.found()?.value)));

@@ -12,10 +12,10 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use crate::explain::{Document, ScoreJson};
+use crate::limited_strength::WEAKEST_TO_STRONGEST;
 use crate::map::{MapWeights, Neighbours, Sampled};
 use crate::report::Judged;
 use crate::session::Allowance;
-use crate::uci::WEAKEST_TO_STRONGEST;
 
 /// From the page.
 #[derive(Debug, Deserialize)]

@@ -11,19 +11,19 @@ use azimuth_search::host::Instant;
 use azimuth_search::inference::Worker;
 use azimuth_search::names::name_of;
 use azimuth_search::{
-    Beam, BeamSettings, Control, DefaultWeights, Explanation, Limits, Planner, PlannerKind,
-    PlannerSettings, Resources, THREADS_PER_PROCESSOR, Tablebases, TimeLimit,
+    Beam, BeamSettings, Control, Explanation, Limits, Planner, PlannerKind, PlannerSettings,
+    Resources, THREADS_PER_PROCESSOR, Tablebases, TimeLimit,
 };
 
 use super::bench::{BENCH_RESOURCES, bench, bench_planner, bench_searches};
 use super::command::Bench;
 use super::display;
 use super::engine::Program;
-use super::limited_strength::{Level, WEAKEST_TO_STRONGEST};
 use super::options::Options;
 use super::output::Output;
 use crate::embedded_tables::{self, TABLES};
-use crate::session::{Plan, Workers};
+use crate::limited_strength::{Level, WEAKEST_TO_STRONGEST};
+use crate::session::{Models, Plan};
 
 /// Search time of the warm-up at `isready`.
 const WARM_UP: Duration = Duration::from_millis(50);
@@ -37,12 +37,11 @@ const EVAL_HASH_MB: usize = 1;
 pub struct Azimuth {
     output: Output,
     options: Options,
-    workers: Workers,
+    models: Models,
     /// The plan that was last warmed up.
     warm: Option<Plan>,
     /// Whether the planner has searched in this game.
     has_searched: bool,
-    tablebases: Arc<Tablebases>,
     /// The idle planner. `None` before the first search and during a search.
     planner: Option<(Plan, Box<dyn Planner>)>,
     /// The plan of the running search.
@@ -72,26 +71,21 @@ impl Program for Azimuth {
         self.load_changes(&changed)?;
         self.options = changed;
         let strongest = *WEAKEST_TO_STRONGEST.end();
-        let elo = self.options.limited_elo().filter(|&elo| elo > strongest);
-        let resources = self.options.resources;
+        let Options { skill, elo, resources, .. } = self.options;
         let (asked, threads) = (resources.threads, resources.on_this_machine().threads);
-        if threads < asked && name.eq_ignore_ascii_case("Threads") {
-            self.output.inform(&format!(
+        let limited = self.options.limited_elo().filter(|&elo| elo > strongest);
+        self.output.inform(&match name.to_ascii_lowercase().as_str() {
+            "threads" if threads < asked => format!(
                 "Threads {asked}: {threads} search, {THREADS_PER_PROCESSOR} for each processor"
-            ));
-        }
-        if let Some(elo) = elo.filter(|_| name.eq_ignore_ascii_case("Skill Level")) {
-            self.output.inform(&format!(
-                "Skill Level {}: {elo} Elo in Stockfish; a limited strength ends at {strongest}",
-                self.options.skill
-            ));
-        }
-        if name.eq_ignore_ascii_case("UCI_Elo") && self.options.elo > strongest {
-            self.output.inform(&format!(
-                "UCI_Elo {}: beyond {strongest}, which is measured, the strength is not limited",
-                self.options.elo
-            ));
-        }
+            ),
+            "skill level" if let Some(elo) = limited => format!(
+                "Skill Level {skill}: {elo} Elo in Stockfish; a limited strength ends at {strongest}"
+            ),
+            "uci_elo" if elo > strongest => format!(
+                "UCI_Elo {elo}: beyond {strongest}, which is measured, the strength is not limited"
+            ),
+            _ => return Ok(()),
+        });
         Ok(())
     }
 
@@ -154,7 +148,8 @@ impl Program for Azimuth {
         let embedded = self.preferred_plan()?.embedded();
         let settings = PlannerSettings { beam: BeamSettings::PAPER, ..PlannerSettings::default() };
         let resources = Resources { hash_mb: EVAL_HASH_MB, threads: 1 };
-        let mut beam = Beam::new(self.worker(embedded)?, &settings, resources)?;
+        let beam = |worker: &Worker| Beam::new(worker, &settings, resources);
+        let mut beam = self.models.with_worker(embedded, beam)?;
         display::scores(&mut beam, position, chess960)
     }
 
@@ -165,28 +160,28 @@ impl Program for Azimuth {
     fn bench(&mut self, asked: &Bench, current: &Position, output: &Output) -> Result<()> {
         match asked {
             Bench::Fixed(depth) => {
-                let mut fresh = |kind, beam| {
+                let build = |kind, beam| {
                     let settings = PlannerSettings { beam, ..PlannerSettings::default() };
-                    let worker = self.worker(settings.default_weights(kind))?;
-                    settings.build(kind, worker, BENCH_RESOURCES, None)
+                    self.models.with_worker(settings.default_weights(kind), |worker| {
+                        settings.build(kind, worker, BENCH_RESOURCES, None)
+                    })
                 };
-                let mut planners = [
-                    fresh(PlannerKind::Beam, BeamSettings::PAPER)?,
-                    fresh(PlannerKind::Beam, BeamSettings::default())?,
-                    fresh(PlannerKind::Selective, BeamSettings::default())?,
-                ];
-                bench(&mut planners, *depth, output)
+                bench(build, *depth, output)
             }
             // With the planner for timed games and the current options.
-            Bench::Searches(searches) => {
+            Bench::Searches { hash_mb, threads, positions, task } => {
                 let mut asked = Options::default();
-                asked.set("Hash", Some(&searches.hash_mb.to_string())).context("bench")?;
-                asked.set("Threads", Some(&searches.threads.to_string())).context("bench")?;
+                asked.set("Hash", Some(&hash_mb.to_string())).context("bench")?;
+                asked.set("Threads", Some(&threads.to_string())).context("bench")?;
                 let plan = self.preferred_plan()?;
-                let tablebases = self.tablebases.clone();
-                let worker = self.worker(plan.embedded())?;
-                let mut planner = plan.build(worker, asked.resources, tablebases)?;
-                bench_searches(&mut *planner, &name_of(&plan.kind), searches, current, output)
+                let mut planner = self.models.planner(plan, asked.resources)?;
+                bench_searches(
+                    &mut *planner,
+                    &name_of(&plan.kind),
+                    (positions, task),
+                    current,
+                    output,
+                )
             }
         }
     }
@@ -195,11 +190,12 @@ impl Program for Azimuth {
 impl Azimuth {
     /// Creates an engine without loading anything. Messages about files and devices go to `output`.
     pub fn new(output: Output) -> Self {
+        let options = Options::default();
+        let tablebases = Arc::new(Tablebases::embedded(TABLES, output.notice()));
         Self {
-            tablebases: Arc::new(Tablebases::embedded(TABLES, output.notice())),
+            models: Models::new(options.model.clone(), tablebases, output.notice()),
             output,
-            options: Options::default(),
-            workers: Workers::default(),
+            options,
             warm: None,
             has_searched: false,
             planner: None,
@@ -215,34 +211,31 @@ impl Azimuth {
 
     /// Loads the files that changed in `changed`, and builds a planner that uses them.
     fn load_changes(&mut self, changed: &Options) -> Result<()> {
-        let mut loaded = (changed.model != self.options.model).then(Workers::default);
         let same_path = changed.syzygy_path == self.options.syzygy_path;
         let opened = match same_path && changed.probing == self.options.probing {
             true => None,
             false => Some(self.open_tablebases(changed, !same_path)?),
         };
+        let has_other_tables = opened.is_some();
+        let tablebases = opened.unwrap_or_else(|| self.models.tablebases.clone());
+        let loaded = (changed.model != self.options.model)
+            .then(|| Models::new(changed.model.clone(), tablebases.clone(), self.output.notice()));
         let reshaped = (changed.resources, changed.planners)
             != (self.options.resources, self.options.planners);
-        if loaded.is_some() || opened.is_some() || reshaped {
+        if loaded.is_some() || has_other_tables || reshaped {
             let kind = match &self.planner {
                 Some((plan, _)) => plan.kind,
                 None => changed.planner.unwrap_or(PlannerKind::Selective),
             };
             let plan = Plan::of(kind, changed.planners);
-            let tablebases = opened.unwrap_or_else(|| self.tablebases.clone());
-            let worker = match &mut loaded {
-                Some(workers) => {
-                    workers.get(&changed.model, plan.embedded(), self.output.notice())?
-                }
-                None => self.worker(plan.embedded())?,
-            };
-            let planner = plan.build(worker, changed.resources, tablebases.clone())?;
+            let models = loaded.as_ref().unwrap_or(&self.models);
+            let planner = models.planner_with(plan, changed.resources, tablebases.clone())?;
             self.planner = Some((plan, planner));
             self.has_searched = false;
-            self.tablebases = tablebases;
+            self.models.tablebases = tablebases;
         }
-        if let Some(workers) = loaded {
-            self.workers = workers;
+        if let Some(models) = loaded {
+            self.models = models;
             self.warm = None;
         }
         Ok(())
@@ -259,10 +252,6 @@ impl Azimuth {
         Ok(Arc::new(tables.with_probing(options.probing)))
     }
 
-    fn worker(&mut self, embedded: DefaultWeights) -> Result<&Worker> {
-        self.workers.get(&self.options.model, embedded, self.output.notice())
-    }
-
     /// The planner for timed games: the `Planner` option, else the stronger planner at equal time.
     /// That is the beam if batches go to another thread, because the beam makes large batches; the
     /// selective search needs one position at a time and gets few evaluations
@@ -273,7 +262,8 @@ impl Azimuth {
         if let Some(kind) = self.options.planner {
             return Ok(Plan::of(kind, settings));
         }
-        let in_searches = self.worker(selective.embedded())?.runs_in_searches();
+        let in_searches = |worker: &Worker| Ok(worker.runs_in_searches());
+        let in_searches = self.models.with_worker(selective.embedded(), in_searches)?;
         Ok(if in_searches { selective } else { Plan::of(PlannerKind::Beam, settings) })
     }
 
@@ -297,8 +287,7 @@ impl Azimuth {
         if let Some((_, planner)) = self.planner.take().filter(|(known, _)| *known == plan) {
             return Ok(planner);
         }
-        let (resources, tablebases) = (self.options.resources, self.tablebases.clone());
-        plan.build(self.worker(plan.embedded())?, resources, tablebases)
+        self.models.planner(plan, self.options.resources)
     }
 }
 

@@ -13,10 +13,10 @@ use azimuth_chess::pgn::read_text;
 use azimuth_chess::position::{Position, board_after, legal_moves, split_operations, uci_move};
 use azimuth_chess::text::shortened;
 use azimuth_search::host::Instant;
-use azimuth_search::{BeamSettings, Control, Limits, Planner, Report, Resources};
+use azimuth_search::{BeamSettings, Control, Limits, Planner, PlannerKind, Report, Resources};
 use cozy_chess::Board;
 
-use super::command::{BenchPositions, BenchSearches, BenchTask};
+use super::command::{BenchPositions, BenchTask};
 use super::output::Output;
 
 /// Resources of each planner.
@@ -45,20 +45,23 @@ impl Display for Cost {
 
 /// Searches every position with the beam as in the paper and with the beam as it verifies by
 /// default, at most to their default depth, then with the selective search to `depth` plies
-/// ([`DEFAULT_DEPTH`] if `None`). All caches and tables must be empty. Prints a line for each
-/// position, the cost of each beam and, last, the cost of the selective search.
+/// ([`DEFAULT_DEPTH`] if `None`). `build` builds a planner with empty caches and tables. Prints a
+/// line for each position, the cost of each beam and, last, the cost of the selective search.
 pub fn bench(
-    [beam, verified_beam, selective]: &mut [Box<dyn Planner>; 3],
+    mut build: impl FnMut(PlannerKind, BeamSettings) -> Result<Box<dyn Planner>>,
     depth: Option<u32>,
     output: &Output,
 ) -> Result<()> {
     let depth = depth.unwrap_or(DEFAULT_DEPTH).clamp(1, DEEPEST);
-    let beam_depth = depth.min(BeamSettings::default().depth);
-    for (name, planner) in [("beam", beam), ("verified beam", verified_beam)] {
-        let cost = bench_planner(&mut **planner, name, Some(beam_depth), output)?;
+    let default = BeamSettings::default();
+    let beam_depth = Some(depth.min(default.depth));
+    for (name, beam) in [("beam", BeamSettings::PAPER), ("verified beam", default)] {
+        let mut planner = build(PlannerKind::Beam, beam)?;
+        let cost = bench_planner(&mut *planner, name, beam_depth, output)?;
         output.say(&format!("{name}: {cost}"));
     }
-    let cost = bench_planner(&mut **selective, "selective", Some(depth), output)?;
+    let mut selective = build(PlannerKind::Selective, default)?;
+    let cost = bench_planner(&mut *selective, "selective", Some(depth), output)?;
     output.say(&cost.to_string());
     Ok(())
 }
@@ -79,11 +82,11 @@ pub fn bench_planner(
 pub fn bench_searches(
     planner: &mut dyn Planner,
     name: &str,
-    searches: &BenchSearches,
+    (positions, task): (&BenchPositions, &BenchTask),
     current: &Position,
     output: &Output,
 ) -> Result<()> {
-    let roots = match &searches.positions {
+    let roots = match positions {
         BenchPositions::Default => bench_positions()?,
         BenchPositions::Current => vec![current.clone()],
         BenchPositions::File(path) => {
@@ -91,7 +94,7 @@ pub fn bench_searches(
             file.lines.iter().map(|line| file.position(line)).collect::<Result<_>>()?
         }
     };
-    let cost = match &searches.task {
+    let cost = match task {
         BenchTask::Search(limits) => search_all(planner, name, &roots, limits, output)?,
         BenchTask::Perft(plies) => count_all(&roots, *plies, output)?,
     };

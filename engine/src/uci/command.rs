@@ -9,6 +9,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use azimuth_chess::notation::{Language, read_marks, read_move};
 use azimuth_chess::text::shortened;
 use azimuth_search::{Limits, TimeLimit};
 
@@ -62,16 +63,7 @@ pub enum Bench {
     Fixed(Option<u32>),
     /// `bench hash threads [limit] [fenfile] [limittype]`, with Stockfish's argument order and
     /// defaults.
-    Searches(BenchSearches),
-}
-
-/// The arguments of `bench` in Stockfish's order.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BenchSearches {
-    pub hash_mb: u64,
-    pub threads: u64,
-    pub positions: BenchPositions,
-    pub task: BenchTask,
+    Searches { hash_mb: u64, threads: u64, positions: BenchPositions, task: BenchTask },
 }
 
 /// The positions that `bench` searches.
@@ -209,15 +201,7 @@ pub fn parse(line: &str) -> Result<Option<Command>> {
 
 /// Whether a word looks like a move in SAN or UCI notation: `e4`, `Nbxd7+`, `O-O`, `e7e8q`.
 fn looks_like_a_move(word: &str) -> bool {
-    let word = word.trim_end_matches(['+', '#', '!', '?']);
-    if ["O-O", "O-O-O", "0-0", "0-0-0"].contains(&word) {
-        return true;
-    }
-    let squares = word.strip_prefix(['N', 'B', 'R', 'Q', 'K']).unwrap_or(word);
-    let squares = squares.trim_end_matches(['=', 'N', 'B', 'R', 'Q', 'n', 'b', 'r', 'q']);
-    let ends_in_a_square = matches!(squares.as_bytes(), [.., b'a'..=b'h', b'1'..=b'8']);
-    let known = |letter| matches!(letter, b'a'..=b'h' | b'1'..=b'8' | b'x' | b'-');
-    ends_in_a_square && squares.len() <= 5 && squares.bytes().all(known)
+    read_move(word, Language::ENGLISH).is_some_and(|(_, marks)| read_marks(marks).is_some())
 }
 
 /// Shortens a word for an error message.
@@ -377,7 +361,7 @@ fn bench(words: &[&str]) -> Result<Bench> {
     if let Some(word) = rest.get(3) {
         bail!("bench: unknown argument '{}'", quoted(word));
     }
-    Ok(Bench::Searches(BenchSearches { hash_mb, threads, positions, task }))
+    Ok(Bench::Searches { hash_mb, threads, positions, task })
 }
 
 impl GenFens {

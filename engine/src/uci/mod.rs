@@ -8,7 +8,6 @@ mod command;
 mod display;
 mod engine;
 mod genfens;
-mod limited_strength;
 mod options;
 mod output;
 mod running_search;
@@ -18,13 +17,13 @@ use std::io::{BufRead, Read, Write};
 
 use anyhow::{Result, anyhow};
 
+pub use crate::limited_strength::{Knowledge, Level};
 pub use azimuth::Build;
 use azimuth::{Azimuth, SinglePlanner};
 pub use command::Go;
 use command::{Command, parse};
 use engine::Engine;
 pub use engine::{build_facts, greeting};
-pub use limited_strength::{Knowledge, Level, WEAKEST_TO_STRONGEST};
 use output::Output;
 pub use time_management::{budget, time_for_choice};
 

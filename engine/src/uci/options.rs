@@ -13,7 +13,7 @@ use azimuth_search::{MOST_PIECES, PlannerKind, PlannerSettings, Probing, Resourc
 use clap::ValueEnum;
 
 use super::command::quoted;
-use super::limited_strength::{FULL_SKILL, WEAKEST_TO_STRONGEST, elo_of_skill};
+use crate::limited_strength::{FULL_SKILL, WEAKEST_TO_STRONGEST, elo_of_skill};
 
 /// Value of `WeightsFile` for the embedded weights.
 const EMBEDDED: &str = "<embedded>";

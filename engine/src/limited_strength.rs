@@ -282,24 +282,19 @@ mod tests {
 
     #[test]
     fn levels_play_the_openings_that_people_of_their_rating_play() -> Result<()> {
-        let after = |line: &str| -> Result<Position> {
-            let mut position = Position::default();
-            for mv in line.split_whitespace() {
-                position.play(position.parse_move(mv)?);
-            }
-            Ok(position)
-        };
         let moves = |elo, position: &Position| -> Vec<String> {
             let level = Level::of(elo);
             let moves = (0..200).filter_map(|seed| level.opening_move(position, seed));
             moves.map(|mv| mv.to_string()).collect()
         };
-        let position = after("e2e4 e7e5 g1f3")?;
+        let king_knight = "rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2";
+        let position = Position::from_fen(king_knight)?;
         let known = moves(2000, &position);
         let usual = known.iter().filter(|mv| *mv == "b8c6").count();
         assert!(known.len() == 200 && (140..200).contains(&usual), "{known:?}");
         // The weaker player soon leaves the book.
-        let later = after("e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6")?;
+        let ruy_lopez = "r1bqkb1r/1ppp1ppp/p1n2n2/4p3/B3P3/5N2/PPPP1PPP/RNBQK2R w KQkq - 2 5";
+        let later = Position::from_fen(ruy_lopez)?;
         let (weak, strong) = (moves(700, &later).len(), moves(2000, &later).len());
         assert!((20..120).contains(&weak) && strong == 200, "{weak} {strong}");
         // A search that is restricted to other moves keeps these.
