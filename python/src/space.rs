@@ -14,9 +14,10 @@ use candle_core::{DType, Device};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyUnicodeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use crate::board::{Pov, Sources};
-use crate::compute::{PythonInputs, Wanted, all_threads, compute, pool};
+use crate::compute::{Wanted, all_threads, compute, pool};
 use crate::python_error;
 
 /// Number of positions per thread between two checks for Ctrl-C, for a fast encoder.
@@ -198,18 +199,28 @@ impl NativeSpace {
         Ok(PyArray1::from_vec(py, numbers))
     }
 
-    /// The encoder's input for one position.
+    /// The encoder's input for one position: the active rows of its features in the side to move's
+    /// view and in the opponent's, or its 77 tokens.
     fn inputs<'py>(
         &self,
         py: Python<'py>,
         position: &Bound<'py, PyAny>,
-    ) -> PyResult<PythonInputs<'py>> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let mut only = Sources::default();
         only.push(position)?;
         let boards = only.positions().iter().map(|source| only.board(source));
         let boards = boards.collect::<Result<Vec<_>>>().map_err(|error| python_error(&error))?;
         let inputs = Inputs::of(self.metadata.architecture.input_kind(), &boards);
-        PythonInputs::of(py, &inputs).ok_or_else(|| PyValueError::new_err("no position"))
+        let inputs = match &inputs {
+            Inputs::Tokens(all) => {
+                all.first().map(|all| Ok(PyArray1::from_slice(py, all).into_any()))
+            }
+            Inputs::Features(batch) => batch.iter().next().map(|features| {
+                let views = [features.own, features.other];
+                Ok(PyTuple::new(py, views.map(|rows| PyArray1::from_slice(py, rows)))?.into_any())
+            }),
+        };
+        inputs.unwrap_or_else(|| Err(PyValueError::new_err("no position")))
     }
 
     /// Dimension of the embeddings.
