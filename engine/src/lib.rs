@@ -12,7 +12,6 @@ pub mod embedded_weights;
 mod explain;
 mod limited_strength;
 mod map;
-mod opening_book;
 #[cfg(not(target_family = "wasm"))]
 mod play;
 #[cfg(not(target_family = "wasm"))]

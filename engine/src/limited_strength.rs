@@ -1,5 +1,5 @@
 //! `UCI_LimitStrength` and `UCI_Elo`: the search and the amount of noise for each rating.
-//! `Skill Level`: the ratings of Stockfish's levels.
+//! `Skill Level`: the ratings of Stockfish's levels. Also the opening book of limited strength.
 
 use std::ops::RangeInclusive;
 
@@ -7,12 +7,13 @@ use azimuth_chess::position::Position;
 use azimuth_search::{
     BeamSettings, BeamVerify, Handicap, Limits, MOST_PIECES, PlannerKind, PlannerSettings,
 };
-use cozy_chess::Move;
+use cozy_chess::{File, Move, Rank, Square};
 use rand::distr::{Distribution, weighted::WeightedIndex};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-
-use crate::opening_book;
+use shakmaty::fen::Fen;
+use shakmaty::zobrist::Zobrist64;
+use shakmaty::{CastlingMode, Chess, EnPassantMode, Position as _};
 
 /// Elo of the beam of width 3 without verification, its depth in plies, and the standard deviation
 /// of its noise, in logits. Measured on the scale of Stockfish 16's `UCI_Elo` at 50 ms a move, as
@@ -175,7 +176,7 @@ impl Level {
         if random.random::<f32>() >= known {
             return None;
         }
-        let mut moves = opening_book::moves(position);
+        let mut moves = book_moves(position);
         moves.retain(|&(_, share)| share >= f64::from(least_share));
         let shares = WeightedIndex::new(moves.iter().map(|(_, share)| share)).ok()?;
         Some(moves[shares.sample(&mut random)].0)
@@ -198,6 +199,47 @@ fn interpolated<const N: usize>(elo: f32, points: [(f32, f32); N]) -> f32 {
     // This form is exact at both ends, so that the highest rating has no noise.
     let share = (elo - low_elo) / (high_elo - low_elo);
     low * (1.0 - share) + high * share
+}
+
+/// A Polyglot book, which `scripts/update-opening-book` makes from a list of popular positions. Its
+/// entries are in the order of their keys, each of 16 bytes: key, move, weight and an unused field,
+/// in big-endian order.
+static BOOK: &[u8] = include_bytes!("openings.bin");
+
+/// Legal moves of the book with their shares of the games in which people reached `position`.
+pub fn book_moves(position: &Position) -> Vec<(Move, f64)> {
+    let (entries, _) = BOOK.as_chunks::<16>();
+    let Some(key) = book_key(position) else { return Vec::new() };
+    let key_of = |entry: &[u8; 16]| u64::from_be_bytes(std::array::from_fn(|byte| entry[byte]));
+    let first = entries.partition_point(|entry| key_of(entry) < key);
+    let found = entries[first..].iter().take_while(|entry| key_of(entry) == key);
+    let mut moves: Vec<(Move, f64)> = found
+        .map(|entry| {
+            let [.., high, low, weight_high, weight_low, _, _, _, _] = *entry;
+            let weight = u16::from_be_bytes([weight_high, weight_low]);
+            (decoded(u16::from_be_bytes([high, low])), f64::from(weight))
+        })
+        .filter(|&(mv, _)| position.board().is_legal(mv))
+        .collect();
+    let all: f64 = moves.iter().map(|(_, weight)| weight).sum();
+    moves.iter_mut().for_each(|(_, weight)| *weight /= all);
+    moves
+}
+
+/// The Polyglot key; `None` in Chess960, which the book does not cover.
+fn book_key(position: &Position) -> Option<u64> {
+    let fen: Fen = position.fen(false).parse().ok()?;
+    let position: Chess = fen.into_position(CastlingMode::Standard).ok()?;
+    Some(position.zobrist_hash::<Zobrist64>(EnPassantMode::PseudoLegal).0)
+}
+
+/// A move, with castling as king takes rook. The openings have no promotions.
+fn decoded(number: u16) -> Move {
+    let square = |shift: u16| {
+        let [file, rank] = [number >> shift & 7, number >> (shift + 3) & 7].map(usize::from);
+        Square::new(File::index(file), Rank::index(rank))
+    };
+    Move { from: square(6), to: square(0), promotion: None }
 }
 
 /// Elo of Stockfish's skill levels 0 to 19, on the scale of its `UCI_Elo`.
@@ -302,6 +344,32 @@ mod tests {
         let mut limits = Limits { search_moves: search_moves.clone(), ..Limits::default() };
         Level::of(2000).limit(&mut limits, &position, 1);
         assert_eq!(limits.search_moves, search_moves);
+        Ok(())
+    }
+
+    /// The moves of the book after a line, the most popular first.
+    fn after(line: &str) -> Result<Vec<(String, f64)>> {
+        let mut position = Position::default();
+        for mv in line.split_whitespace() {
+            position.play(position.parse_move(mv)?);
+        }
+        let mut moves = book_moves(&position);
+        moves.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        Ok(moves.into_iter().map(|(mv, share)| (mv.to_string(), share)).collect())
+    }
+
+    #[test]
+    fn the_book_has_what_people_play() -> Result<()> {
+        let first = after("")?;
+        assert!(["e2e4", "d2d4"].contains(&first[0].0.as_str()), "{first:?}");
+        let shares: f64 = first.iter().map(|(_, share)| share).sum();
+        assert!((shares - 1.0).abs() < 1e-9);
+        let replies = after("e2e4 e7e5 g1f3")?;
+        assert_eq!(replies[0].0, "b8c6");
+        assert!(replies.iter().all(|(mv, _)| mv != "f7f6"), "{replies:?}");
+        // King takes rook.
+        let ruy_lopez = "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6";
+        assert!(after(ruy_lopez)?.iter().any(|(mv, _)| mv == "e1h1"));
         Ok(())
     }
 

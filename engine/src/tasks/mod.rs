@@ -24,8 +24,7 @@ use protocol::{
 };
 
 use crate::explain::{self, Study, boards_along, document, line, score};
-use crate::limited_strength::{Level, WEAKEST_TO_STRONGEST};
-use crate::opening_book;
+use crate::limited_strength::{Level, WEAKEST_TO_STRONGEST, book_moves};
 use crate::report::{Analyst, CLOSER_LOOK, Judged, LONGEST_GAME, Stop};
 use crate::session::{Plan, Seat};
 use crate::uci::{Go, budget, time_for_choice};
@@ -282,7 +281,7 @@ fn tablebase(job: &mut Job<'_>) -> Result<()> {
 fn book(job: &mut Job<'_>) -> Result<()> {
     let position = &job.line.last;
     let board = position.board();
-    let mut known = opening_book::moves(position);
+    let mut known = book_moves(position);
     known.sort_by(|(_, one), (_, other)| other.total_cmp(one));
     let name = |(mv, share)| (uci_move(board, mv, castles_as_in_chess960(board)), share);
     job.outlet.send(Event::Book { moves: known.into_iter().map(name).collect() });
