@@ -20,22 +20,10 @@ class NativeSpace:
     def beam_weights() -> NativeSpace: ...
     @staticmethod
     def selective_weights() -> NativeSpace: ...
-    def embed(
+    def numbers(
         self,
         positions: Iterable[object],
-        threads: int | None = None,
-        progress: Callable[[int], object] | None = None,
-    ) -> npt.NDArray[np.float32]: ...
-    def cosine(
-        self,
-        positions: Iterable[object],
-        pov: str,
-        threads: int | None = None,
-        progress: Callable[[int], object] | None = None,
-    ) -> npt.NDArray[np.float32]: ...
-    def win_probability(
-        self,
-        positions: Iterable[object],
+        wanted: Literal["embeddings", "cosines", "win probabilities"],
         pov: str,
         threads: int | None = None,
         progress: Callable[[int], object] | None = None,

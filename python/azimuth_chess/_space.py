@@ -202,10 +202,9 @@ class Space:
         :raises TypeError: if a position is neither a FEN nor a board, or a field of a board has
             another type.
         """
-        embeddings: Floats = self._run(
-            self._native.embed, positions, threads=threads, progress=progress
-        )
-        return embeddings
+        embeddings = self._numbers("embeddings", "space", positions, threads, progress)
+        is_one = isinstance(positions, (str, chess.Board))
+        return embeddings if is_one else embeddings.reshape(-1, self.dim)
 
     def fit(self, positions: object = None, labels: object = None) -> Space:
         """Does nothing and returns the space: it is trained already. With :meth:`transform`, a space
@@ -265,10 +264,8 @@ class Space:
         :raises ValueError: as :meth:`embed`, or if ``pov`` is unknown.
         :raises TypeError: as :meth:`embed`.
         """
-        cosines: Floats | float = self._run(
-            self._native.cosine, positions, pov, threads=threads, progress=progress
-        )
-        return cosines
+        cosines = self._numbers("cosines", pov, positions, threads, progress)
+        return float(cosines[0]) if isinstance(positions, (str, chess.Board)) else cosines
 
     # A string is an iterable of strings, too: the first signature decides.
     @overload
@@ -308,10 +305,8 @@ class Space:
         :raises ValueError: as :meth:`embed`, or if ``pov`` is unknown.
         :raises TypeError: as :meth:`embed`.
         """
-        probabilities: Floats | float = self._run(
-            self._native.win_probability, positions, pov, threads=threads, progress=progress
-        )
-        return probabilities
+        numbers = self._numbers("win probabilities", pov, positions, threads, progress)
+        return float(numbers[0]) if isinstance(positions, (str, chess.Board)) else numbers
 
     def features(self, position: Position) -> Features | Tokens:
         """The encoder's input for a position: the active features of a sparse encoder, or the
@@ -325,23 +320,22 @@ class Space:
             return Features(self._native.input, *inputs)
         return Tokens(self._native.input, inputs)
 
-    def _run(
+    def _numbers(
         self,
-        compute: Callable[..., Floats],
+        wanted: Literal["embeddings", "cosines", "win probabilities"],
+        pov: Pov,
         positions: Position | Iterable[Position],
-        *arguments: Pov,
         threads: int | None,
         progress: bool,
-    ) -> Any:
+    ) -> Floats:
         if isinstance(positions, (str, chess.Board)):
             try:
-                only = compute([positions], *arguments, threads=1)[0]
+                return self._native.numbers([positions], wanted, pov, 1)
             except (ValueError, TypeError) as error:
                 # Without the index of the only position.
                 raise type(error)(str(error).removeprefix("position 0: ")) from None
-            return only if only.ndim else float(only)
         with _progress_bar(positions, progress) as advance:
-            return compute(positions, *arguments, threads=threads, progress=advance)
+            return self._native.numbers(positions, wanted, pov, threads, advance)
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ use azimuth_network::{Inputs, Perspective};
 use azimuth_search::DefaultWeights;
 use azimuth_search::model::{Model, Space};
 use candle_core::{DType, Device};
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyUnicodeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -44,68 +44,6 @@ impl NativeSpace {
     fn model(&self) -> MutexGuard<'_, Model> {
         // A model has no state that a panic could leave half-written but its buffers.
         self.model.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The numbers of all positions, row by row. `progress` is called with the number of positions
-    /// of each part.
-    fn numbers(
-        &self,
-        py: Python<'_>,
-        positions: &Bound<'_, PyAny>,
-        wanted: Wanted,
-        threads: Option<usize>,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Vec<f32>> {
-        // More threads than processors would only need more copies of the model.
-        let threads = threads.map_or_else(all_threads, |threads| threads.min(all_threads()));
-        if threads == 0 {
-            return Err(PyValueError::new_err("threads must be at least 1"));
-        }
-        let model = self.model();
-        let width = wanted.width(&model);
-        let copies: Option<Vec<Model>> = (0..threads).map(|_| model.for_caller()).collect();
-        let is_fast = copies.is_some();
-        let size = match is_fast {
-            true => PART.saturating_mul(threads),
-            false => model.attributes().recommended_batch,
-        };
-        let copies = copies.or_else(|| Some(vec![model.copy()?]));
-        let mut models =
-            copies.ok_or_else(|| PyRuntimeError::new_err("the encoder is not on the CPU"))?;
-        drop(model);
-        let mut numbers: Vec<f32> = Vec::new();
-        let expected = positions.len().unwrap_or(0).saturating_mul(width);
-        let too_large = |_| PyMemoryError::new_err(format!("{expected} numbers of f32"));
-        numbers.try_reserve_exact(expected).map_err(too_large)?;
-        let mut remaining = positions.try_iter()?;
-        let (mut part, mut before) = (Sources::default(), 0);
-        loop {
-            part.clear();
-            for (index, object) in remaining.by_ref().take(size).enumerate() {
-                part.push(&object?).map_err(|error| at(py, before + index, &error))?;
-            }
-            if part.len() == 0 {
-                return Ok(numbers);
-            }
-            let start = numbers.len();
-            numbers.resize(start + part.len() * width, 0.0);
-            let output = &mut numbers[start..];
-            // A slow encoder divides the work itself, among the threads of a pool.
-            let pool = (!is_fast).then(|| pool(py)).transpose()?;
-            let done = py.detach(|| {
-                let mut run = || compute(&mut models, wanted, &part, output);
-                match &pool {
-                    Some(pool) => pool.install(run),
-                    None => run(),
-                }
-            });
-            done.map_err(|failure| at(py, before + failure.index, &python_error(&failure.error)))?;
-            before += part.len();
-            py.check_signals()?;
-            if let Some(progress) = progress {
-                progress.call1((part.len(),))?;
-            }
-        }
     }
 }
 
@@ -155,48 +93,74 @@ impl NativeSpace {
             .map_err(|error| python_error(&error))
     }
 
-    /// Embeddings, f32, one row a position.
-    #[pyo3(signature = (positions, threads=None, progress=None))]
-    fn embed<'py>(
+    /// The `wanted` numbers of all positions, f32: `embeddings`, one after the other, `cosines` or
+    /// `win probabilities`. `progress` is called with the number of positions of each part.
+    #[pyo3(signature = (positions, wanted, pov, threads=None, progress=None))]
+    fn numbers<'py>(
         &self,
         py: Python<'py>,
         positions: &Bound<'py, PyAny>,
-        threads: Option<usize>,
-        progress: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let numbers = self.numbers(py, positions, Wanted::Embeddings, threads, progress)?;
-        let width = self.metadata.architecture.embedding_dim();
-        let rows = numbers.len() / width;
-        PyArray1::from_vec(py, numbers).reshape([rows, width])
-    }
-
-    /// Cosines with the axis, f32, one a position.
-    #[pyo3(signature = (positions, pov, threads=None, progress=None))]
-    fn cosine<'py>(
-        &self,
-        py: Python<'py>,
-        positions: &Bound<'py, PyAny>,
+        wanted: &str,
         pov: Pov,
         threads: Option<usize>,
         progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        let numbers = self.numbers(py, positions, Wanted::Cosines(pov), threads, progress)?;
-        Ok(PyArray1::from_vec(py, numbers))
-    }
-
-    /// Win probabilities, f32, one a position.
-    #[pyo3(signature = (positions, pov, threads=None, progress=None))]
-    fn win_probability<'py>(
-        &self,
-        py: Python<'py>,
-        positions: &Bound<'py, PyAny>,
-        pov: Pov,
-        threads: Option<usize>,
-        progress: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        let wanted = Wanted::WinProbabilities(pov);
-        let numbers = self.numbers(py, positions, wanted, threads, progress)?;
-        Ok(PyArray1::from_vec(py, numbers))
+        let wanted = match wanted {
+            "embeddings" => Wanted::Embeddings,
+            "cosines" => Wanted::Cosines(pov),
+            "win probabilities" => Wanted::WinProbabilities(pov),
+            _ => return Err(PyValueError::new_err(format!("no numbers are called '{wanted}'"))),
+        };
+        // More threads than processors would only need more copies of the model.
+        let threads = threads.map_or_else(all_threads, |threads| threads.min(all_threads()));
+        if threads == 0 {
+            return Err(PyValueError::new_err("threads must be at least 1"));
+        }
+        let model = self.model();
+        let width = wanted.width(&model);
+        let copies: Option<Vec<Model>> = (0..threads).map(|_| model.for_caller()).collect();
+        let is_fast = copies.is_some();
+        let size = match is_fast {
+            true => PART.saturating_mul(threads),
+            false => model.attributes().recommended_batch,
+        };
+        let copies = copies.or_else(|| Some(vec![model.copy()?]));
+        let mut models =
+            copies.ok_or_else(|| PyRuntimeError::new_err("the encoder is not on the CPU"))?;
+        drop(model);
+        let mut numbers: Vec<f32> = Vec::new();
+        let expected = positions.len().unwrap_or(0).saturating_mul(width);
+        let too_large = |_| PyMemoryError::new_err(format!("{expected} numbers of f32"));
+        numbers.try_reserve_exact(expected).map_err(too_large)?;
+        let mut remaining = positions.try_iter()?;
+        let (mut part, mut before) = (Sources::default(), 0);
+        loop {
+            part.clear();
+            for (index, object) in remaining.by_ref().take(size).enumerate() {
+                part.push(&object?).map_err(|error| at(py, before + index, &error))?;
+            }
+            if part.len() == 0 {
+                return Ok(PyArray1::from_vec(py, numbers));
+            }
+            let start = numbers.len();
+            numbers.resize(start + part.len() * width, 0.0);
+            let output = &mut numbers[start..];
+            // A slow encoder divides the work itself, among the threads of a pool.
+            let pool = (!is_fast).then(|| pool(py)).transpose()?;
+            let done = py.detach(|| {
+                let mut run = || compute(&mut models, wanted, &part, output);
+                match &pool {
+                    Some(pool) => pool.install(run),
+                    None => run(),
+                }
+            });
+            done.map_err(|failure| at(py, before + failure.index, &python_error(&failure.error)))?;
+            before += part.len();
+            py.check_signals()?;
+            if let Some(progress) = progress {
+                progress.call1((part.len(),))?;
+            }
+        }
     }
 
     /// The encoder's input for one position: the active rows of its features in the side to move's
