@@ -267,10 +267,9 @@ async fn run_on_seat<S: Send + 'static>(
     work: impl FnOnce(&mut S) -> Result<()> + Send + 'static,
     forget: fn(&mut S),
 ) -> Result<Reason> {
-    let mut ticket = queue.enter();
     let seat = tokio::select! {
         () = outlet.stopped.notified() => return Ok(Reason::Stopped),
-        seat = ticket.wait(|place| outlet.show(Event::Queued { place })) => seat,
+        seat = queue.seat(|place| outlet.show(Event::Queued { place })) => seat,
     };
     let mut seat = seat.context("the server ends")?;
     let working = outlet.clone();

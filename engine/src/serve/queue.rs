@@ -1,145 +1,117 @@
 //! The seats of searches, and the pages that wait for one: first come, first served.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::pin::pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Semaphore, watch};
 
 /// Seats of any type, lent to one page each.
 pub struct Queue<S> {
-    state: Mutex<State<S>>,
-}
-
-struct State<S> {
-    free: Vec<S>,
-    waiting: VecDeque<Waiting<S>>,
-}
-
-struct Waiting<S> {
-    seat: oneshot::Sender<S>,
-    place: watch::Sender<usize>,
+    seats: Mutex<Vec<S>>,
+    /// Counts the seats, and hands them out in turn.
+    free: Semaphore,
+    /// The numbers of the tickets that wait, in rising order.
+    waiting: watch::Sender<Vec<u64>>,
 }
 
 /// A place in the queue. Dropping it leaves the queue.
-pub struct Ticket<S> {
-    queue: Arc<Queue<S>>,
-    /// Gets the seat.
-    seat: oneshot::Receiver<S>,
-    /// The page's position in the queue, from 1; 0 once it has a seat.
-    place: watch::Receiver<usize>,
+struct Ticket<'a> {
+    number: u64,
+    waiting: &'a watch::Sender<Vec<u64>>,
+}
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        self.waiting.send_modify(|numbers| numbers.retain(|&number| number != self.number));
+    }
 }
 
 impl<S> Queue<S> {
     pub fn new(seats: Vec<S>) -> Self {
-        Self { state: Mutex::new(State { free: seats, waiting: VecDeque::new() }) }
+        let free = Semaphore::new(seats.len());
+        Self { seats: Mutex::new(seats), free, waiting: watch::Sender::default() }
     }
 
-    pub fn enter(self: &Arc<Self>) -> Ticket<S> {
-        let (give, seat) = oneshot::channel();
-        let (tell, place) = watch::channel(0);
-        let mut state = self.lock();
-        match state.free.pop() {
-            // The receiver exists, so sending succeeds.
-            Some(free) => drop(give.send(free)),
-            None => {
-                tell.send_replace(state.waiting.len() + 1);
-                state.waiting.push_back(Waiting { seat: give, place: tell });
+    /// Waits for a seat. Calls `tell` with each new place in the queue, from 1, unless a seat is
+    /// free. `None` if the queue has no seats any more. Dropping the future leaves the queue.
+    pub async fn seat(&self, mut tell: impl FnMut(usize)) -> Option<S> {
+        let permit = match self.free.try_acquire() {
+            Ok(permit) => permit,
+            Err(_) => {
+                let ticket = self.ticket();
+                let mut waiting = self.waiting.subscribe();
+                let mut permit = pin!(self.free.acquire());
+                let mut told = 0;
+                loop {
+                    let before =
+                        |numbers: &[u64]| numbers.partition_point(|&it| it < ticket.number);
+                    let place = 1 + before(&waiting.borrow_and_update());
+                    if place != told {
+                        tell(place);
+                        told = place;
+                    }
+                    tokio::select! {
+                        biased;
+                        permit = &mut permit => break permit.ok()?,
+                        Ok(()) = waiting.changed() => {}
+                    }
+                }
             }
-        }
-        Ticket { queue: self.clone(), seat, place }
+        };
+        permit.forget();
+        self.lock().pop()
     }
 
     /// Returns a seat, which goes to the next page.
     pub fn give_back(&self, seat: S) {
-        let mut state = self.lock();
-        let mut seat = Some(seat);
-        while let Some(free) = seat.take() {
-            match state.waiting.pop_front() {
-                None => state.free.push(free),
-                Some(next) => seat = next.seat.send(free).err(),
-            }
-        }
-        state.tell_places();
+        self.lock().push(seat);
+        self.free.add_permits(1);
     }
 
     pub fn is_waited_for(&self) -> bool {
-        !self.lock().waiting.is_empty()
+        !self.waiting.borrow().is_empty()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<S>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn ticket(&self) -> Ticket<'_> {
+        let mut number = 0;
+        self.waiting.send_modify(|numbers| {
+            number = numbers.last().map_or(0, |last| last + 1);
+            numbers.push(number);
+        });
+        Ticket { number, waiting: &self.waiting }
     }
-}
 
-impl<S> State<S> {
-    fn tell_places(&self) {
-        for (place, waiting) in (1..).zip(&self.waiting) {
-            waiting.place.send_replace(place);
-        }
-    }
-}
-
-impl<S> Ticket<S> {
-    /// Waits for a seat. Calls `tell` with each new place in the queue. `None` if the queue was
-    /// dropped.
-    pub async fn wait(&mut self, mut tell: impl FnMut(usize)) -> Option<S> {
-        let mut told = 0;
-        loop {
-            let place = *self.place.borrow_and_update();
-            if place != told {
-                tell(place);
-                told = place;
-            }
-            tokio::select! {
-                biased;
-                seat = &mut self.seat => return seat.ok(),
-                Ok(()) = self.place.changed() => {}
-            }
-        }
-    }
-}
-
-impl<S> Drop for Ticket<S> {
-    fn drop(&mut self) {
-        self.seat.close();
-        if let Ok(seat) = self.seat.try_recv() {
-            self.queue.give_back(seat);
-            return;
-        }
-        let mut state = self.queue.lock();
-        state.waiting.retain(|waiting| !waiting.seat.is_closed());
-        state.tell_places();
+    fn lock(&self) -> MutexGuard<'_, Vec<S>> {
+        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tokio::runtime::Builder;
+    use std::cell::RefCell;
+    use std::task::{Context, Poll, Waker};
 
     use super::*;
 
     #[test]
     fn seats_go_round_and_nobody_who_left_gets_one() {
-        let queue = Arc::new(Queue::new(vec!["seat"]));
-        let mut first = queue.enter();
-        let [mut second, third, mut fourth] = [(); 3].map(|()| queue.enter());
-        let runtime = Builder::new_current_thread().build().expect("a runtime");
-        let mut places = Vec::new();
-        let seat = runtime.block_on(first.wait(|place| places.push(place)));
-        assert!(places.is_empty() && queue.is_waited_for());
+        let (queue, places) = (Queue::new(vec!["seat"]), RefCell::new(Vec::new()));
+        let told = &places;
+        let enter = |page| Box::pin(queue.seat(move |place| told.borrow_mut().push((page, place))));
+        let mut context = Context::from_waker(Waker::noop());
+        assert_eq!(enter(1).as_mut().poll(&mut context), Poll::Ready(Some("seat")));
+        let [mut second, mut third, mut fourth] = [2, 3, 4].map(enter);
+        for page in [&mut second, &mut third, &mut fourth] {
+            assert!(page.as_mut().poll(&mut context).is_pending());
+        }
         drop(third);
-        queue.give_back(seat.expect("a seat"));
-        let seat = runtime.block_on(second.wait(|place| places.push(place)));
-        queue.give_back(seat.expect("a seat"));
-        assert_eq!(*fourth.place.borrow(), 1);
-        // The fourth page has the seat, but has not taken it yet.
+        assert!(fourth.as_mut().poll(&mut context).is_pending());
+        queue.give_back("seat");
+        assert!(queue.is_waited_for());
+        // The second page has the seat, but has not taken it yet.
+        drop(second);
+        assert_eq!(fourth.as_mut().poll(&mut context), Poll::Ready(Some("seat")));
         assert!(!queue.is_waited_for());
-        let mut fifth = queue.enter();
-        assert_eq!(*fifth.place.borrow(), 1);
-        drop(std::mem::replace(&mut fourth, queue.enter()));
-        assert!(runtime.block_on(fifth.wait(|place| places.push(place))).is_some());
-        // The first page never waited. The second and the fifth were first in the queue when they
-        // began to wait.
-        assert_eq!(places, [1, 1]);
+        assert_eq!(*places.borrow(), [(2, 1), (3, 2), (4, 3), (4, 2)]);
     }
 }
