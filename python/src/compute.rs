@@ -7,7 +7,6 @@ use std::thread;
 use anyhow::{Context, Error, Result};
 use azimuth_network::Inputs;
 use azimuth_search::model::Model;
-use cozy_chess::Color;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -115,41 +114,25 @@ fn compute_all(
             sides.push(board.side_to_move());
             inputs.push(&board);
         }
-        compute_batch(model, wanted, &inputs, &sides, output).map_err(at(0))?;
-    }
-    Ok(())
-}
-
-fn compute_batch(
-    model: &mut Model,
-    wanted: Wanted,
-    inputs: &Inputs,
-    sides: &[Color],
-    output: &mut [f32],
-) -> Result<()> {
-    let largest = model.attributes().maximum_batch;
-    let numbers = match wanted {
-        Wanted::Embeddings => model.embeddings(inputs, largest)?,
-        Wanted::Cosines(_) | Wanted::WinProbabilities(_) => model.cosines(inputs, largest)?,
-    };
-    let length = numbers.len();
-    let output = output.get_mut(..length).context("the encoder computed too many numbers")?;
-    output.copy_from_slice(&numbers);
-    let perspective = model.attributes().perspective;
-    let calibration = &model.space().calibration;
-    match wanted {
-        Wanted::Embeddings => (),
-        Wanted::Cosines(pov) => {
-            for (cosine, &side) in output.iter_mut().zip(sides) {
-                if pov.is_opposite(perspective, side) {
-                    *cosine = -*cosine;
+        let largest = model.attributes().maximum_batch;
+        let numbers = match wanted {
+            Wanted::Embeddings => model.embeddings(&inputs, largest),
+            Wanted::Cosines(_) | Wanted::WinProbabilities(_) => model.cosines(&inputs, largest),
+        };
+        let numbers = numbers.map_err(Error::from).map_err(at(0))?;
+        let too_many = "the encoder computed too many numbers";
+        let output = output.get_mut(..numbers.len()).context(too_many).map_err(at(0))?;
+        output.copy_from_slice(&numbers);
+        let perspective = model.attributes().perspective;
+        let calibration = &model.space().calibration;
+        for (value, &side) in output.iter_mut().zip(&sides) {
+            match wanted {
+                Wanted::Cosines(pov) if pov.is_opposite(perspective, side) => *value = -*value,
+                Wanted::Embeddings | Wanted::Cosines(_) => {}
+                Wanted::WinProbabilities(pov) => {
+                    let p = calibration.win_probability(*value);
+                    *value = if pov.is_opposite(perspective, side) { 1.0 - p } else { p };
                 }
-            }
-        }
-        Wanted::WinProbabilities(pov) => {
-            for (number, &side) in output.iter_mut().zip(sides) {
-                let p = calibration.win_probability(*number);
-                *number = if pov.is_opposite(perspective, side) { 1.0 - p } else { p };
             }
         }
     }
