@@ -33,8 +33,7 @@ pub struct Game {
     #[serde(rename = "fen", serialize_with = "fen")]
     pub start: Position,
     /// The result in the tags, otherwise that at the end of the moves.
-    #[serde(serialize_with = "result")]
-    result: Option<Outcome>,
+    result: Option<&'static str>,
     /// The moves of the main line.
     #[serde(skip)]
     pub moves: Vec<Move>,
@@ -105,7 +104,7 @@ impl GameBuilder for Game {
 
     fn begin(tags: Tags, start: Position) -> Self {
         Self {
-            result: tags.get("Result").and_then(Outcome::from_pgn),
+            result: tags.get("Result").and_then(Outcome::from_pgn).map(Outcome::as_pgn),
             tags,
             start,
             moves: Vec::new(),
@@ -165,7 +164,7 @@ impl GameBuilder for Game {
     }
 
     fn result(&mut self, outcome: Outcome) {
-        self.result.get_or_insert(outcome);
+        self.result.get_or_insert(outcome.as_pgn());
     }
 
     fn forgive(&mut self, fault: Fault) {
@@ -187,10 +186,6 @@ fn pairs<S: Serializer>(tags: &Tags, serializer: S) -> Result<S::Ok, S::Error> {
 
 fn fen<S: Serializer>(start: &Position, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&start.fen(castles_as_in_chess960(start.board())))
-}
-
-fn result<S: Serializer>(result: &Option<Outcome>, serializer: S) -> Result<S::Ok, S::Error> {
-    result.map(Outcome::as_pgn).serialize(serializer)
 }
 
 /// The fault without the game's number.

@@ -12,7 +12,6 @@ use azimuth_search::host::Thread;
 use azimuth_search::{
     Control, CurrentMove, Limits, Planner, Report, Signal, TimeLimit, WdlModel, find_mate,
 };
-use cozy_chess::Move;
 use crossbeam_channel::{Sender, unbounded};
 
 use super::bench::divide;
@@ -203,7 +202,7 @@ impl Answer {
     }
 
     fn best_move(&self, report: &Report) -> String {
-        match self.line(&report.pv).as_slice() {
+        match line(self.root.board(), self.chess960, &report.pv).as_slice() {
             // After the end of the game there is nothing to ponder on.
             [best, reply, ..] if self.root.after_line(&report.pv[..2]).has_legal_move() => {
                 format!("bestmove {best} ponder {reply}")
@@ -217,7 +216,7 @@ impl Answer {
         let Report { depth, seldepth, multipv, value, nodes, hashfull, tbhits, .. } = report;
         let milliseconds = report.time.as_millis();
         let nps = (*nodes as f64 / report.time.as_secs_f64().max(1e-6)) as u64;
-        let pv = self.line(&report.pv).join(" ");
+        let pv = line(self.root.board(), self.chess960, &report.pv).join(" ");
         let wdl = wdl.map_or(String::new(), |model| {
             let [win, draw, loss] = model.permille(*value, self.root.board());
             format!(" wdl {win} {draw} {loss}")
@@ -226,10 +225,6 @@ impl Answer {
             "info depth {depth} seldepth {seldepth} multipv {multipv} score {value}{wdl} \
              nodes {nodes} nps {nps} hashfull {hashfull} tbhits {tbhits} time {milliseconds} pv {pv}"
         )
-    }
-
-    fn line(&self, pv: &[Move]) -> Vec<String> {
-        line(self.root.board(), self.chess960, pv)
     }
 }
 
