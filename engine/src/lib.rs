@@ -7,7 +7,6 @@
 // WebAssembly has the page and UCI, and no other commands.
 #![cfg_attr(target_family = "wasm", allow(dead_code, unused_imports))]
 
-mod embedded_tables;
 pub mod embedded_weights;
 mod explain;
 mod limited_strength;

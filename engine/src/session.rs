@@ -1,4 +1,4 @@
-//! The models that searches share, and the planners that are built on them.
+//! The models and tablebases that searches share, and the planners that are built on them.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -9,12 +9,12 @@ use anyhow::{Context, Result};
 use azimuth_cli::say;
 use azimuth_search::inference::{ModelClient, ModelSource, Worker};
 use azimuth_search::{
-    DefaultWeights, Planner, PlannerKind, PlannerSettings, Resources, Tablebases,
+    DefaultWeights, EmbeddedTables, Planner, PlannerKind, PlannerSettings, Resources, Tablebases,
 };
 
+use crate::embedded_weights;
 use crate::limited_strength::Level;
 use crate::map::{Map, MapWeights};
-use crate::{embedded_tables, embedded_weights};
 
 pub fn notice(text: &str) {
     say(format_args!("azimuth: {text}"));
@@ -57,6 +57,37 @@ impl Plan {
     }
 }
 
+/// Both files of each table, with their names.
+macro_rules! tables {
+    ($($material:literal)*) => {
+        &[$(
+            (concat!($material, ".rtbw"), include_bytes!(concat!("../../syzygy/", $material, ".rtbw"))),
+            (concat!($material, ".rtbz"), include_bytes!(concat!("../../syzygy/", $material, ".rtbz"))),
+        )*]
+    };
+}
+
+/// The Syzygy tables of three and four pieces, which are embedded in the program.
+pub static TABLES: EmbeddedTables = tables![
+    "KBBvK" "KBNvK" "KBPvK" "KBvK" "KBvKB" "KBvKN" "KBvKP" "KNNvK" "KNPvK" "KNvK" "KNvKN"
+    "KNvKP" "KPPvK" "KPvK" "KPvKP" "KQBvK" "KQNvK" "KQPvK" "KQQvK" "KQRvK" "KQvK" "KQvKB"
+    "KQvKN" "KQvKP" "KQvKQ" "KQvKR" "KRBvK" "KRNvK" "KRPvK" "KRRvK" "KRvK" "KRvKB" "KRvKN"
+    "KRvKP" "KRvKR"
+];
+
+/// Opens the embedded tables and those in `folders`, a list separated as in `PATH`. `notice` shows
+/// messages to the user. Fails if no folder has a table.
+pub fn open_tablebases(
+    folders: Option<&str>,
+    notice: impl Fn(&str) + Send + Sync + 'static,
+) -> Result<Tablebases> {
+    let tables = Tablebases::embedded(TABLES, notice);
+    match folders {
+        Some(folders) => tables.with_folders(folders),
+        None => Ok(tables),
+    }
+}
+
 /// The models and tablebases that all searches share.
 pub struct Models {
     source: ModelSource,
@@ -84,7 +115,7 @@ impl Models {
     /// Opens the embedded tablebases with those in the folders `syzygy`. Fails if no folder has a
     /// table.
     pub fn open(source: ModelSource, syzygy: Option<&str>) -> Result<Self> {
-        let tablebases = embedded_tables::open(syzygy, notice).context("--syzygy")?;
+        let tablebases = open_tablebases(syzygy, notice).context("--syzygy")?;
         Ok(Self::new(source, Arc::new(tablebases), notice))
     }
 
@@ -225,6 +256,7 @@ impl Seat {
 #[cfg(test)]
 mod tests {
     use azimuth_search::inference::Backend;
+    use cozy_chess::{Board, BoardBuilder, Color, Piece, Square};
 
     use super::*;
 
@@ -253,5 +285,33 @@ mod tests {
         assert_eq!(granted(0, 0), usual);
         assert_eq!(granted(7, usize::MAX), most);
         assert_eq!(granted(5, 16), Resources { hash_mb: 16, threads: 5 });
+    }
+
+    /// A position with this material in which White can move and no side is in check.
+    fn position(material: &str) -> Option<Board> {
+        let (white, black) = material.split_once('v')?;
+        let mut builder = BoardBuilder::empty();
+        for (color, names, squares) in [
+            (Color::White, white, [Square::A1, Square::B3, Square::C3]),
+            (Color::Black, black, [Square::H6, Square::E7, Square::D7]),
+        ] {
+            for (name, square) in names.chars().zip(squares) {
+                let piece: Piece = name.to_ascii_lowercase().try_into().ok()?;
+                *builder.square_mut(square) = Some((piece, color));
+            }
+        }
+        builder.build().ok()
+    }
+
+    #[test]
+    fn every_material_of_up_to_four_pieces_is_known() -> Result<()> {
+        let tables = Tablebases::embedded(TABLES, |problem: &str| panic!("{problem}"));
+        assert_eq!((tables.max_pieces(), TABLES.len()), (4, 70));
+        for (name, _) in TABLES {
+            let material = name.split('.').next().context("a name")?;
+            let board = position(material).with_context(|| material.to_owned())?;
+            assert!(tables.distance_to_zeroing(&board).is_some(), "{name}: {board}");
+        }
+        Ok(())
     }
 }

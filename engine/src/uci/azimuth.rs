@@ -17,13 +17,11 @@ use azimuth_search::{
 
 use super::bench::{BENCH_RESOURCES, bench, bench_planner, bench_searches};
 use super::command::Bench;
-use super::display;
 use super::engine::Program;
 use super::options::Options;
-use super::output::Output;
-use crate::embedded_tables::{self, TABLES};
+use super::output::{Output, scores};
 use crate::limited_strength::{Level, WEAKEST_TO_STRONGEST};
-use crate::session::{Models, Plan};
+use crate::session::{Models, Plan, TABLES, open_tablebases};
 
 /// Search time of the warm-up at `isready`.
 const WARM_UP: Duration = Duration::from_millis(50);
@@ -150,7 +148,7 @@ impl Program for Azimuth {
         let resources = Resources { hash_mb: EVAL_HASH_MB, threads: 1 };
         let beam = |worker: &Worker| Beam::new(worker, &settings, resources);
         let mut beam = self.models.with_worker(embedded, beam)?;
-        display::scores(&mut beam, position, chess960)
+        scores(&mut beam, position, chess960)
     }
 
     fn explain(&mut self) -> Result<Option<Explanation>> {
@@ -244,7 +242,7 @@ impl Azimuth {
     /// Opens the tablebases that the options name. If their path is `new`, reports the number of
     /// pieces.
     fn open_tablebases(&self, options: &Options, new: bool) -> Result<Arc<Tablebases>> {
-        let tables = embedded_tables::open(options.syzygy_path.as_deref(), self.output.notice())?;
+        let tables = open_tablebases(options.syzygy_path.as_deref(), self.output.notice())?;
         if new {
             let pieces = tables.max_pieces();
             self.output.inform(&format!("Syzygy tables of up to {pieces} pieces"));
@@ -341,7 +339,7 @@ impl Program for SinglePlanner {
     }
 
     fn evaluate(&mut self, position: &Position, chess960: bool) -> Result<String> {
-        display::scores(&mut **self.planner()?, position, chess960)
+        scores(&mut **self.planner()?, position, chess960)
     }
 
     fn explain(&mut self) -> Result<Option<Explanation>> {

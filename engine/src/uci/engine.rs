@@ -8,11 +8,11 @@ use azimuth_chess::san::parse_move;
 use azimuth_search::encoder::sparse::Kernels;
 use azimuth_search::inference::device_name;
 use azimuth_search::{DefaultWeights, Explanation, Limits, Planner, TimeLimit, Value};
+use shakmaty::fen::Fen;
 
 use super::command::{ANY_MATE, Bench, Command, GenFens, Go, quoted};
-use super::display::{self, flipped};
 use super::options::{Options, SessionOptions, text_line};
-use super::output::Output;
+use super::output::{self, Output};
 use super::running_search::{Answer, Background, Finished, HeldAnswer, Running, any_move};
 use super::time_management::{self, NodeClock, paced};
 use crate::embedded_weights;
@@ -157,7 +157,7 @@ impl Engine {
                 self.await_idle("explain")?;
                 let explanation = self.program.explain()?;
                 let explanation = explanation.context("explain: there is no search to explain")?;
-                self.output.say(&display::explanation(&explanation, self.options.chess960));
+                self.output.say(&output::explanation(&explanation, self.options.chess960));
             }
             Command::Flip => {
                 self.await_idle("flip")?;
@@ -392,6 +392,15 @@ fn set_up(fen: Option<&str>, moves: &[String]) -> Result<(Position, Vec<String>)
     Ok((position, notices))
 }
 
+/// Exchanges the sides: mirrors the ranks, and exchanges the colours and the side to move. The
+/// score for the side to move must not change. The history of the game is dropped.
+fn flipped(position: &Position) -> Result<Position> {
+    let setup = position.fen(true).parse::<Fen>()?.into_setup().into_mirrored();
+    // Nothing is lost: a setup from a FEN fits into one.
+    let fen = Fen::try_from_setup(setup).unwrap_or_else(|lossy| lossy.ignore());
+    Position::from_fen(&fen.to_string())
+}
+
 /// The greeting in a terminal: one line with the name, the version, the encoder and device of the
 /// planner for timed games, and the commands to try.
 pub fn greeting() -> Result<String> {
@@ -417,4 +426,32 @@ pub fn build_facts() -> Vec<String> {
         format!("Instruction set: {kernels}"),
     ];
     commit.into_iter().chain(facts).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_other_side_has_the_same_position_and_twice_is_back() -> Result<()> {
+        for (fen, other) in [
+            (
+                "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQk - 3 20",
+                "r3k2r/pppbbppp/2n2q1P/1P2p3/3pn3/BN2PNP1/P1PPQPB1/R3K2R b Kkq - 3 20",
+            ),
+            (
+                "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 3",
+                "rnbqkbnr/pppp1ppp/8/8/3PpP2/8/PPP1P1PP/RNBQKBNR b KQkq f3 0 3",
+            ),
+        ] {
+            let position = Position::from_fen(fen)?;
+            let flip = flipped(&position)?;
+            assert_eq!(flip.fen(false), other);
+            assert_eq!(flipped(&flip)?.fen(false), fen);
+        }
+        let chess960 = "1rk3r1/8/8/8/8/8/8/1RK3R1 w Gb - 0 1";
+        let flip = flipped(&Position::from_fen(chess960)?)?;
+        assert_eq!(flip.fen(true), "1rk3r1/8/8/8/8/8/8/1RK3R1 b Bg - 0 1");
+        Ok(())
+    }
 }

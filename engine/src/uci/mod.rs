@@ -5,7 +5,6 @@
 mod azimuth;
 mod bench;
 mod command;
-mod display;
 mod engine;
 mod genfens;
 mod options;
