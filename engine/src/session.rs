@@ -201,13 +201,6 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// The same resources for each search, with the threads that [`Resources::on_this_machine`]
-    /// allows.
-    pub fn fixed(resources: Resources) -> Self {
-        let usual = resources.on_this_machine();
-        Self { usual, most: usual }
-    }
-
     /// The resources of a search that asks for `threads` and for tables of `hash` MB.
     pub fn grant(
         &self,

@@ -23,7 +23,7 @@ use jiff::Zoned;
 use opponent::{Clock, Opponent, Timing};
 
 use crate::explain::{Study, Subject, Task, numbered, reason, side_name, worth};
-use crate::limited_strength::WEAKEST_TO_STRONGEST;
+use crate::limited_strength::{Level, WEAKEST_TO_STRONGEST};
 use crate::session::{Allowance, Models, Plan, Seat};
 
 /// Size of the score cache and transposition table together, of the opponent and of the advisor.
@@ -70,17 +70,18 @@ impl PlayCommand {
             Timing::PerMove(time) => (time, None),
             Timing::Clock(base, increment) => (ADVICE, Some(Clock::new(base, increment))),
         };
-        let models = Arc::new(Models::open(ModelSource::default(), None)?);
+        let models = Models::open(ModelSource::default(), None)?;
         let resources = Resources { hash_mb: HASH_MB, threads: self.threads.into() };
-        let seat = || Seat::new(models.clone(), Allowance::fixed(resources));
-        let opponent = Opponent::new(seat(), self.elo, time)?;
-        let advice = Limits { time: Some(TimeLimit::exactly(time)), ..Limits::default() };
+        let allowance = Allowance { usual: resources, most: resources };
+        // Loading the weights takes no time of a clock.
+        let planner = models.planner(Plan::player(self.elo.map(Level::of)), resources)?;
+        let time = TimeLimit::exactly(time);
         let session = Session {
             game: Game::new(start),
             human,
-            opponent,
-            advisor: seat(),
-            advice,
+            opponent: Opponent::new(planner, self.elo, time),
+            advisor: Seat::new(Arc::new(models), allowance),
+            advice: Limits { time: Some(time), ..Limits::default() },
             clock,
             running_since: Instant::now(),
             output,

@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, ensure};
 use azimuth_chess::position::Position;
-use azimuth_search::{Control, Limits, TimeLimit};
+use azimuth_search::{Control, Limits, Planner, TimeLimit};
 use cozy_chess::{Color, Move};
 
 use crate::limited_strength::Level;
-use crate::session::{Plan, Seat};
 use crate::uci::{Go, budget};
 
 /// The engine that plays against the human.
 pub struct Opponent {
-    seat: Seat,
+    planner: Box<dyn Planner>,
+    /// Time for a move without a clock.
     time: TimeLimit,
     elo: Option<u32>,
     /// The seed of a limited strength.
@@ -29,12 +29,10 @@ const DRAW_SCORE: i32 = 20;
 const DRAW_MOVE: u16 = 10;
 
 impl Opponent {
-    /// An opponent with a rating, or at full strength, that takes `time` per move.
-    pub fn new(mut seat: Seat, elo: Option<u32>, time: Duration) -> Result<Self> {
-        // Loading the weights takes no time of a clock.
-        seat.planner(Plan::player(elo.map(Level::of)))?;
-        let time = TimeLimit::exactly(time);
-        Ok(Self { seat, time, elo, seed: rand::random(), score: None })
+    /// An opponent with a rating, or at full strength, that takes `time` per move. `planner` is that
+    /// of its plan.
+    pub fn new(planner: Box<dyn Planner>, elo: Option<u32>, time: TimeLimit) -> Self {
+        Self { planner, time, elo, seed: rand::random(), score: None }
     }
 
     /// `Azimuth`, with its rating if it is limited.
@@ -49,13 +47,11 @@ impl Opponent {
     /// move.
     pub fn choose(&mut self, position: &Position, limit: Option<TimeLimit>) -> Result<Move> {
         let mut limits = Limits { time: Some(limit.unwrap_or(self.time)), ..Limits::default() };
-        let level = self.elo.map(Level::of);
-        if let Some(level) = level {
-            level.limit(&mut limits, position, self.seed);
+        if let Some(elo) = self.elo {
+            Level::of(elo).limit(&mut limits, position, self.seed);
         }
-        let planner = self.seat.planner(Plan::player(level))?;
         let control = &mut Control::without_signals(limits);
-        let report = planner.search(position, control, &mut |_| ())?;
+        let report = self.planner.search(position, control, &mut |_| ())?;
         self.score = Some(report.value.centipawns());
         report.pv.first().copied().context("the search found no move")
     }

@@ -2,7 +2,6 @@
 
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, ensure};
@@ -23,7 +22,7 @@ use sha2::{Digest, Sha256};
 use super::analysis::Analyst;
 use super::game::{Faults, games};
 use super::page::{GameData, Journal, write_page};
-use crate::session::{Allowance, Models, Plan, Seat, notice};
+use crate::session::{Models, Plan, notice};
 
 /// Analysis time for each position if no limit is given.
 const DEFAULT_TIME: Duration = Duration::from_millis(100);
@@ -75,15 +74,15 @@ impl ReportCommand {
         let can_reread = inputs.iter().all(|file| file.is_file());
         let positions = can_reread.then(|| self.count_positions()).transpose()?;
         let source = ModelSource { weights: self.weights.clone(), ..ModelSource::default() };
-        let models = Arc::new(Models::open(source, None)?);
+        let models = Models::open(source, None)?;
         let resources = Resources { hash_mb: self.hash as usize, threads: self.threads.into() };
-        let mut seat = Seat::new(models.clone(), Allowance::fixed(resources));
         let plan = Plan::of(self.planner, PlannerSettings::default());
+        let mut planner = models.planner(plan, resources)?;
         let (mut model, mut painter) =
             (models.model(plan.embedded())?, models.model(DefaultWeights::Beam)?);
         let map = models.map()?;
         let mut analyst = Analyst {
-            planner: seat.planner(plan)?,
+            planner: &mut *planner,
             model: &mut model,
             limits: self.limits(),
             switch: StopSwitch::default(),
