@@ -109,8 +109,24 @@ pub fn write_text(study: &Study, planner: PlannerKind, output: &mut impl Write) 
         chances(study),
     )?;
     write_moves(study, output)?;
-    write_quiet_positions(study, output)?;
-    write_tree(study, output)?;
+    let quiet = quiet(study);
+    if !quiet.is_empty() {
+        writeln!(output, "\n{BOLD}The quiet positions{BOLD:#} of the verified moves:")?;
+    }
+    for Quiet { line, fen } in quiet {
+        writeln!(output, "  {line}\n    {DIM}{fen}{DIM:#}")?;
+    }
+    let tree = tree(study, SHOWN_IN_TEXT);
+    if !tree.is_empty() {
+        writeln!(output, "\n{BOLD}The tree{BOLD:#}, values for the side that moves:")?;
+    }
+    for Branch { level, text, score, note } in tree {
+        let indent = "  ".repeat(level);
+        match text.as_str() {
+            "" => writeln!(output, "{indent}{DIM}{note}{DIM:#}")?,
+            _ => writeln!(output, "{indent}{text:8} {score}  {DIM}{note}{DIM:#}")?,
+        }
+    }
     writeln!(output, "\nBest line: {}", numbered(root.board(), &report.pv))?;
     Ok(writeln!(output, "{BOLD}{}{BOLD:#}", reason(study))?)
 }
@@ -148,18 +164,6 @@ fn write_moves(study: &Study, output: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// Writes the quiet positions of the moves that the search ranked.
-fn write_quiet_positions(study: &Study, output: &mut impl Write) -> Result<()> {
-    let quiet = quiet(study);
-    if !quiet.is_empty() {
-        writeln!(output, "\n{BOLD}The quiet positions{BOLD:#} of the verified moves:")?;
-    }
-    for Quiet { line, fen } in quiet {
-        writeln!(output, "  {line}\n    {DIM}{fen}{DIM:#}")?;
-    }
-    Ok(())
-}
-
 /// The rank and value of a move after the search.
 fn outcome(studied: &StudiedMove, Row { rank_after, plies, after, .. }: &Row) -> String {
     let Some(found) = studied.found() else { return format!("{rank_after:>4}      -  {after}") };
@@ -172,21 +176,6 @@ fn outcome(studied: &StudiedMove, Row { rank_after, plies, after, .. }: &Row) ->
     };
     let (share, score) = after.split_once("  ").unwrap_or((after, ""));
     format!("{rank_after:>4}  {plies:>5}  {style}{share:>9}  {score}{style:#}{own}")
-}
-
-fn write_tree(study: &Study, output: &mut impl Write) -> Result<()> {
-    let tree = tree(study, SHOWN_IN_TEXT);
-    if !tree.is_empty() {
-        writeln!(output, "\n{BOLD}The tree{BOLD:#}, values for the side that moves:")?;
-    }
-    for Branch { level, text, score, note } in tree {
-        let indent = "  ".repeat(level);
-        match text.as_str() {
-            "" => writeln!(output, "{indent}{DIM}{note}{DIM:#}")?,
-            _ => writeln!(output, "{indent}{text:8} {score}  {DIM}{note}{DIM:#}")?,
-        }
-    }
-    Ok(())
 }
 
 /// Writes the page to a file.

@@ -274,8 +274,8 @@ impl Engine {
         }
         let (answer, output) = (self.any_move(), self.output.clone());
         if ponder || infinite {
-            let held = HeldAnswer { answer, output, infinite, is_said: false };
-            self.running = Some(Running::Held(held));
+            let answer = Some(answer);
+            self.running = Some(Running::Held(HeldAnswer { answer, output, infinite }));
         } else {
             output.say(&answer);
         }

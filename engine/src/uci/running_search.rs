@@ -31,7 +31,7 @@ impl Running {
     pub fn is_ending(&self) -> bool {
         match self {
             Self::Search(work) | Self::Perft(work) => work.is_ending(),
-            Self::Held(held) => held.is_said,
+            Self::Held(held) => held.answer.is_none(),
         }
     }
 
@@ -238,17 +238,17 @@ pub fn any_move(position: &Position, chess960: bool) -> String {
 /// The `bestmove` of a `go ponder` or `go infinite` that needs no search. UCI does not allow it
 /// before `stop` or, while pondering, `ponderhit`.
 pub struct HeldAnswer {
-    pub answer: String,
+    /// `None` once it is said.
+    pub answer: Option<String>,
     pub output: Output,
     /// Whether `ponderhit` does not release it.
     pub infinite: bool,
-    pub is_said: bool,
 }
 
 impl HeldAnswer {
     fn say(&mut self) {
-        if !std::mem::replace(&mut self.is_said, true) {
-            self.output.say(&self.answer);
+        if let Some(answer) = self.answer.take() {
+            self.output.say(&answer);
         }
     }
 }
