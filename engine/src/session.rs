@@ -225,8 +225,8 @@ impl Seat {
         self.planner_with(plan, self.allowance.usual)
     }
 
-    /// The planner of a plan with these resources. Its tables are empty unless the same page used it
-    /// last. Fails if the weights cannot be read or memory is missing.
+    /// The planner of a plan with these resources. Its tables are empty unless the same page used
+    /// it last. Fails if the weights cannot be read or memory is missing.
     pub fn planner_with(&mut self, plan: Plan, resources: Resources) -> Result<&mut dyn Planner> {
         let wanted = (plan, resources);
         let mut planner = match self.planner.take().filter(|(known, _)| *known == wanted) {

@@ -29,8 +29,8 @@ const DRAW_SCORE: i32 = 20;
 const DRAW_MOVE: u16 = 10;
 
 impl Opponent {
-    /// An opponent with a rating, or at full strength, that takes `time` per move. `planner` is that
-    /// of its plan.
+    /// An opponent with a rating, or at full strength, that takes `time` per move. The planner is
+    /// that of its plan.
     pub fn new(planner: Box<dyn Planner>, elo: Option<u32>, time: TimeLimit) -> Self {
         Self { planner, time, elo, seed: rand::random(), score: None }
     }

@@ -77,7 +77,8 @@ impl Program for Azimuth {
                 "Threads {asked}: {threads} search, {THREADS_PER_PROCESSOR} for each processor"
             ),
             "skill level" if let Some(elo) = limited => format!(
-                "Skill Level {skill}: {elo} Elo in Stockfish; a limited strength ends at {strongest}"
+                "Skill Level {skill}: {elo} Elo in Stockfish; a limited strength ends at \
+                 {strongest}"
             ),
             "uci_elo" if elo > strongest => format!(
                 "UCI_Elo {elo}: beyond {strongest}, which is measured, the strength is not limited"

@@ -139,8 +139,8 @@ const COUNTS: [&str; 3] = ["depth", "nodes", "mate"];
 /// Prefix of the error for a `go` command that starts no search.
 const REFUSED: &str = "go: no search begins";
 
-/// Maximum depth of a perft in plies. The count takes a stack frame for each ply, and the rules that end a
-/// game do not end its lines, so a depth of many thousand plies would overflow the stack.
+/// Maximum depth of a perft in plies. The count takes a stack frame for each ply, and the rules that
+/// end a game do not end its lines, so a depth of many thousand plies would overflow the stack.
 const MAX_PERFT_DEPTH: u32 = 128;
 
 /// Default depth, in plies, of `bench hash threads`, as in Stockfish.

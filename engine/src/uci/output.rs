@@ -1,5 +1,5 @@
-//! The output to the GUI, and the log of both directions. Also tables for the terminal: static scores,
-//! and the root moves of a search.
+//! The output to the GUI, and the log of both directions. Also tables for the terminal: static
+//! scores, and the root moves of a search.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
