@@ -20,10 +20,10 @@ use azimuth_network::Perspective;
 use azimuth_train::data::family::Split;
 use azimuth_train::data::{DatasetFile, Label, PackedPosition};
 use cozy_chess::{Color, Piece, Square};
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyCapsule, PyTuple};
 
 use crate::python_error;
 
@@ -39,17 +39,6 @@ const SPLITS: [(&str, Split); Split::NUM] = [
 pub struct NativeDataset {
     file: Arc<DatasetFile>,
 }
-
-/// The columns as Python's arrays.
-type Arrays<'py> = (
-    Vec<String>,
-    Bound<'py, PyArray2<i8>>,
-    Bound<'py, PyArray1<bool>>,
-    Bound<'py, PyArray1<i32>>,
-    Bound<'py, PyArray1<i8>>,
-    Bound<'py, PyArray1<f32>>,
-    Bound<'py, PyArray1<u32>>,
-);
 
 #[pymethods]
 impl NativeDataset {
@@ -80,7 +69,7 @@ impl NativeDataset {
         start: usize,
         size: usize,
         step: NonZeroUsize,
-    ) -> PyResult<Arrays<'py>> {
+    ) -> PyResult<Bound<'py, PyTuple>> {
         let split = split_of(split)?;
         let length = self.file.len(split);
         let runs: Vec<_> = match step.get() {
@@ -90,7 +79,7 @@ impl NativeDataset {
         let columns = py.detach(|| Columns::read(&self.file, split, runs));
         let columns = columns.map_err(|error| python_error(&error))?;
         let rows = columns.fens.len();
-        Ok((
+        let arrays = (
             columns.fens,
             PyArray1::from_vec(py, columns.pieces).reshape([rows, Square::NUM])?,
             PyArray1::from_vec(py, columns.white_to_move),
@@ -98,7 +87,8 @@ impl NativeDataset {
             PyArray1::from_vec(py, columns.mate),
             PyArray1::from_vec(py, columns.win_probability),
             PyArray1::from_vec(py, columns.family),
-        ))
+        );
+        arrays.into_pyobject(py)
     }
 
     /// The positions of a split, or of all, as a stream of Arrow's C interface: a capsule with the

@@ -14,7 +14,7 @@ use azimuth_network::replace_file::replace_file;
 use azimuth_search::names::name_of;
 use azimuth_search::{Bound, ExplainedMove, PlannerKind, Value, WdlModel};
 use cozy_chess::{Board, Color};
-use serde::Serialize;
+use serde_json::json;
 
 use super::chess_terms::{numbered, side_name};
 use super::reason::reason;
@@ -49,15 +49,7 @@ struct Page {
     rows: Vec<Row>,
     quiet: Vec<Quiet>,
     tree: Vec<Branch>,
-    data: Data,
-}
-
-#[derive(Serialize)]
-struct Data {
-    fen: String,
-    black: bool,
-    from: String,
-    to: String,
+    data: serde_json::Value,
 }
 
 /// A row of the table of moves.
@@ -205,12 +197,12 @@ pub fn write_page(study: &Study, planner: PlannerKind, path: &Path) -> Result<()
         rows: study.moves.iter().map(|studied| row(study, studied, "–")).collect(),
         quiet: quiet(study),
         tree: tree(study, SHOWN_ON_PAGE),
-        data: Data {
-            fen: root.fen(false),
-            black: board.side_to_move() == Color::Black,
-            from: chosen.explained.mv.from.to_string(),
-            to: chosen.explained.mv.to.to_string(),
-        },
+        data: json!({
+            "fen": root.fen(false),
+            "black": board.side_to_move() == Color::Black,
+            "from": chosen.explained.mv.from.to_string(),
+            "to": chosen.explained.mv.to.to_string(),
+        }),
     };
     replace_file(path, page.render()?.as_bytes())
 }

@@ -25,7 +25,7 @@ const MOST_NODES: usize = 20_000;
 const MOST_TEXT: usize = 1 << 24;
 
 /// A game. The page reads its JSON.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Game {
     #[serde(serialize_with = "pairs")]
     tags: Tags,
@@ -107,14 +107,7 @@ impl GameBuilder for Game {
             result: tags.get("Result").and_then(Outcome::from_pgn).map(Outcome::as_pgn),
             tags,
             start,
-            moves: Vec::new(),
-            comments: Vec::new(),
-            nodes: Vec::new(),
-            opening_comments: Vec::new(),
-            tip: 0,
-            fault: None,
-            variation_fault: None,
-            text: 0,
+            ..Self::default()
         }
     }
 
