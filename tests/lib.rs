@@ -4,7 +4,6 @@
 pub mod kills;
 pub mod odd_games;
 pub mod server;
-pub mod uci_lines;
 
 use std::env::consts::{EXE_EXTENSION, EXE_SUFFIX};
 use std::ffi::OsStr;
@@ -105,6 +104,13 @@ pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) -> Result<()> {
 pub fn printed(output: Output) -> Result<String> {
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Ok(String::from_utf8(output.stdout)?)
+}
+
+/// The standard error of a command; fails with it if the command failed.
+pub fn notices(output: Output) -> Result<String> {
+    let said = String::from_utf8(output.stderr)?;
+    ensure!(output.status.success(), "{}: {said}", output.status);
+    Ok(said)
 }
 
 /// The single line on standard error of a command that failed.
@@ -271,6 +277,13 @@ impl Folder {
         let said = String::from_utf8(output.stderr)?;
         ensure!(!output.status.success(), "'{line}' is not refused: {said}");
         Ok(said)
+    }
+
+    /// Fails unless the trainer refuses a line with an error that contains `part`.
+    pub fn trainer_refuses(&self, line: &str, part: &str) -> Result<()> {
+        let said = self.trainer_error(line)?;
+        ensure!(said.contains(part), "'{line}': {said}");
+        Ok(())
     }
 }
 

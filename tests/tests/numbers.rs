@@ -16,20 +16,12 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use azimuth_tests::{Folder, GAMES, limited, printed, run, wait};
 
-const NUMBERS: [&str; 12] = [
-    "0",
-    "-1",
-    "1",
-    "0.5",
-    "NaN",
-    "inf",
-    "1e300",
-    "4294967295",
-    "4294967296",
-    "9223372036854775807",
-    "18446744073709551615",
-    "18446744073709551616",
-];
+const NUMBERS: &str = "0 -1 1 0.5 NaN inf 1e300 4294967295 4294967296 9223372036854775807 \
+                       18446744073709551615 18446744073709551616";
+
+/// Commands that do little work. The test sets each of their options to each number. In a command with
+/// an `N`, only the `N` is each number, and so it is in the indented options of the command above.
+const COMMANDS: &str = include_str!("../data/numbers.txt");
 
 /// Command lines tried in the usual run.
 const SAMPLE: usize = 24;
@@ -40,82 +32,6 @@ const WORKING: Duration = Duration::from_millis(1500);
 /// Memory limit of each program. A program that needs more must say so in one line, as on a machine
 /// without more memory.
 const MEMORY: &str = "-v 8000000";
-
-const TRAIN: &str = "train --data @data.azd --out @w.safetensors --steps 2 --accumulator 128 \
-                     --features piece-square --embedding-dim 8 --sample 100";
-const ELO: &str = "elo --player depth=1 --against depth=2 --games 2 --book @book.epd --pgn @g.pgn";
-const LEARN: &str = "train value --preset small --data @data.azd --out @v.safetensors --steps 2 --batch 8 \
-                     --size blocks=1 --size channels=8 --size last_channels=8";
-
-/// Commands that do little work. The test sets each of their options to each number.
-const COMMANDS: [(&str, &str); 21] = [
-    ("azimuth", "explain --pgn GAMES --depth 2 --nodes 100"),
-    ("azimuth", "report @game.pgn --out @report.html --engine-time 1ms"),
-    ("azimuth", "play --time 1ms"),
-    ("azimuth-bench", ELO),
-    ("azimuth-bench", "accuracy --player depth=1 --games @game.pgn --count 2 --judge none"),
-    ("azimuth-bench", "precision"),
-    ("azimuth-bench", "rate @game.pgn"),
-    ("azimuth-bench", "clock @game.pgn"),
-    ("azimuth-bench", "speed --batch 1 --depth 1 --rounds 1"),
-    ("azimuth-bench", "suite @book.epd --depth 1"),
-    ("azimuth-bench", "tune --book @book.epd --out @tune.json --iterations 1 --player movetime=1"),
-    ("azimuth-train", TRAIN),
-    ("azimuth-train", "policy --data @data.azd --weights w --out @p.safetensors --steps 1"),
-    ("azimuth-train", "data @data.azd --head 2"),
-    ("azimuth-train", "label --out @l.azd --walks 2 --engine none --fens @book.epd"),
-    ("azimuth-train", "embed --data @data.azd --out @e.npy --sample 10"),
-    ("azimuth-train", "map --data @data.azd --out @map --sample 10"),
-    ("azimuth-train", "neighbours 8/8/8/8/8/2k5/7p/2K5 --data @data.azd --sample 10"),
-    ("azimuth-train", "eval --data @data.azd --sample 10"),
-    ("azimuth-rivals", LEARN),
-    ("azimuth-rivals", "tau nnue --data @data.azd"),
-];
-
-/// Numbers within values: `N` stands for the number.
-const WITHIN: [(&str, &str, &str); 37] = [
-    ("azimuth", "bench", "N"),
-    ("azimuth", "genfens", "N seed 1 book none"),
-    ("azimuth", "genfens", "1 seed N book none"),
-    ("azimuth", "genfens", "1 seed 1 book none plies N"),
-    ("azimuth", "genfens", "1 seed 1 book none score N"),
-    ("azimuth-bench", ELO, "--player width=N depth=1"),
-    ("azimuth-bench", ELO, "--player depth=N"),
-    ("azimuth-bench", ELO, "--player nodes=N"),
-    ("azimuth-bench", ELO, "--player movetime=N"),
-    ("azimuth-bench", ELO, "--player tc=N+N"),
-    ("azimuth-bench", ELO, "--player tc=N/N+N"),
-    ("azimuth-bench", ELO, "--player depth=1 margin=N"),
-    ("azimuth-bench", ELO, "--player depth=1 elo=N"),
-    ("azimuth-bench", ELO, "--player depth=1 hash=N"),
-    ("azimuth-bench", ELO, "--player depth=1 planner=selective threads=N"),
-    ("azimuth-bench", ELO, "--player depth=1 noise=N"),
-    ("azimuth-bench", ELO, "--player depth=1 verify=N"),
-    ("azimuth-bench", ELO, "--player depth=2 planner=selective set=lmr-base:N"),
-    ("azimuth-bench", ELO, "--draw moves=N,score=N,from=N"),
-    ("azimuth-bench", ELO, "--resign moves=N,score=N"),
-    ("azimuth-bench", ELO, "--sprt elo0=N,elo1=N,alpha=N,beta=N"),
-    ("azimuth-bench", "rate @game.pgn", "--known A=N"),
-    ("azimuth-train", "data @data.azd --out @f.azd", "--filter ply=N..N"),
-    ("azimuth-train", "data @data.azd --out @f.azd", "--filter cp=N..N"),
-    ("azimuth-train", "data @data.azd --out @f.azd", "--filter pieces=N..N"),
-    ("azimuth-train", "data @data.azd --out @f.azd", "--filter p=N..N"),
-    ("azimuth-train", "data @data.azd --out @f.azd", "--filter loss=N"),
-    ("azimuth-train", "label --out @l.azd --walks 2 --engine none --fens @book.epd", "--shard N/N"),
-    ("azimuth-train", TRAIN, "--features exchange-states-N"),
-    ("azimuth-train", TRAIN, "--features piece-square+king-buckets-N"),
-    ("azimuth-rivals", LEARN, "--size blocks=N"),
-    ("azimuth-rivals", LEARN, "--size channels=N"),
-    ("azimuth-rivals", LEARN, "--size last_channels=N"),
-    ("azimuth-rivals", "train nnue --data @data.azd --out @n.w --steps 1", "--size half=N"),
-    ("azimuth-rivals", "train diffusion --data @data.azd --out @d.w --steps 1", "--size width=N"),
-    ("azimuth-rivals", "train diffusion --data @data.azd --out @d.w --steps 1", "--size heads=N"),
-    (
-        "azimuth-rivals",
-        "train deepchess --data @data.azd --out @c.w --steps 1",
-        "--size encoder=[N,N]",
-    ),
-];
 
 /// A command line: the program and its arguments.
 type Line = (&'static str, Vec<String>);
@@ -145,7 +61,7 @@ fn options(program: &str, command: &str) -> Result<Vec<String>> {
 
 /// A command with `value` as the value of an option, in place of any value that it has.
 fn with(command: &[String], option: &str, value: &str) -> Vec<String> {
-    let mut rest = command.iter().peekable();
+    let mut rest = command.iter();
     let mut changed = Vec::new();
     while let Some(word) = rest.next() {
         if word == option {
@@ -160,28 +76,24 @@ fn with(command: &[String], option: &str, value: &str) -> Vec<String> {
 
 fn command_lines(folder: &Folder) -> Result<Vec<Line>> {
     let mut lines = Vec::new();
-    for (program, command) in COMMANDS {
-        let all = options(program, command)?;
-        let words = folder.words(command)?;
-        ensure!(
-            !all.is_empty() || command == "play",
-            "{program} {command}: no options in its help"
-        );
-        for option in all {
-            for number in NUMBERS {
-                lines.push((program, with(&words, &option, number)));
+    let (mut program, mut command) = ("", Vec::new());
+    for line in COMMANDS.lines() {
+        let (first, rest) = line.trim_start().split_once(' ').context("one word")?;
+        let numbers = NUMBERS.split(' ');
+        if line.starts_with(' ') {
+            let values = numbers.map(|number| rest.replace('N', number));
+            lines.extend(values.map(|value| (program, with(&command, first, &value))));
+        } else if rest.contains('N') {
+            for number in numbers {
+                lines.push((first, folder.words(&rest.replace('N', number))?));
             }
-        }
-    }
-    for (program, command, value) in WITHIN {
-        let words = folder.words(command)?;
-        for number in NUMBERS {
-            let value = value.replace('N', number);
-            let arguments = match value.split_once(' ') {
-                Some((option, value)) if option.starts_with("--") => with(&words, option, value),
-                _ => [&words[..], std::slice::from_ref(&value)].concat(),
-            };
-            lines.push((program, arguments));
+        } else {
+            (program, command) = (first, folder.words(rest)?);
+            let all = options(program, rest)?;
+            ensure!(!all.is_empty(), "{line}: no options in its help");
+            for option in all {
+                lines.extend(numbers.clone().map(|it| (program, with(&command, &option, it))));
+            }
         }
     }
     Ok(lines)
