@@ -1,11 +1,12 @@
 //! `azimuth explain`: its output agrees with the search, and bad input gets a single line of error.
 
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::position::{Position, fen_of};
 use azimuth_tests::{
-    Folder, KIWIPETE, Session, binary, printed, refused, run, run_with_input, text, word_after,
+    Folder, KIWIPETE, Session, binary, notices, printed, refused, run, run_with_input, text,
+    word_after,
 };
 use serde_json::Value;
 
@@ -35,10 +36,14 @@ fn it_says_what_the_search_says() -> Result<()> {
     for (planner, limit) in [("beam", ["depth", "6"]), ("selective", ["nodes", "20000"])] {
         let [kind, number] = limit;
         let mut session = Session::start()?;
+        let refused = session.answer("explain", "info string")?;
+        assert!(refused.contains("no search to explain"), "{refused}");
         session.set("Planner", planner)?;
         let lines = session.search(&format!("fen {KIWIPETE}"), &format!("go {kind} {number}"))?;
         let info = lines.iter().rev().find(|line| line.starts_with("info depth"));
         let info = info.context("no info line")?;
+        // The engine does not warm up after a search.
+        session.ask("isready", "readyok")?;
         let table = session.said("explain")?;
         session.end()?;
 
@@ -87,6 +92,8 @@ fn it_says_what_the_search_says() -> Result<()> {
         let first_sight = moves.iter().filter(|mv| mv["rank_before"].as_u64() <= Some(3));
         assert!(first_sight.clone().all(|mv| mv["rank_after"].is_u64()), "{said}");
         assert_eq!(moves[0]["uci"], pv[0]);
+        let first = table.iter().find(|line| line.contains(" cp "));
+        assert!(first.is_some_and(|line| line.starts_with(pv[0])), "{table:?}");
         ranks_follow_values(&said)?;
     }
     Ok(())
@@ -122,8 +129,6 @@ fn a_depth_beyond_the_beam_is_searched_by_the_selective_search() -> Result<()> {
 #[test]
 fn reasons_are_chess_and_from_the_lines() -> Result<()> {
     for (fen, asked, expected) in [
-        // A rook that a knight can capture.
-        ("4k3/p7/8/8/8/2r5/P3N3/4K3 w - - 0 1", "", "It wins a rook: 1. Nxc3."),
         // A fork; the knight cannot return from the corner.
         (
             "r3k3/8/8/3N4/8/8/PPP5/2K5 w - - 0 1",
@@ -141,28 +146,12 @@ fn reasons_are_chess_and_from_the_lines() -> Result<()> {
             "e4",
             "It loses a knight for a pawn: 1. e4 bxc3 2. ",
         ),
-        // A queen that captures a defended pawn.
-        (
-            "4k3/8/2n5/4p3/8/8/8/4QK2 w - - 0 1",
-            "Qxe5+",
-            "It loses a queen for a pawn: 1. Qxe5+ Nxe5.",
-        ),
-        // A pawn breakthrough.
+        // A pawn breakthrough, and a draw that the tables know.
         ("8/ppp5/8/PPP5/8/5k2/8/7K w - - 0 1", "", "It promotes a pawn: 1. b6 "),
-        ("6k1/1p3ppp/8/P7/2P5/8/5PPP/6K1 w - - 0 1", "", "It promotes a pawn: 1. c5 "),
-        // Draws and wins that the tables know, and a mate in one that the move prevents.
-        ("7k/5Q2/8/8/8/8/1r6/K7 b - - 0 1", "", "Rb1+ draws, as the endgame tables show"),
         (
             "7k/8/6KP/8/8/8/8/5B2 w - - 0 1",
             "",
             ", although White has a bishop and a pawn more: the bishop does not control h8.",
-        ),
-        ("8/8/1KP5/3r4/8/8/8/k7 w - - 0 1", "", "c7 wins"),
-        ("8/8/1KP5/3r4/8/8/8/k7 w - - 0 1", "Kb7", "Kb7 draws"),
-        (
-            "r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 3 3",
-            "a6",
-            "It parries the threat of Qxf7#.",
         ),
     ] {
         let options = match asked {
@@ -332,12 +321,12 @@ fn verified_values_are_those_that_the_beam_keeps_moves_by() -> Result<()> {
 
 #[test]
 fn where_nothing_is_verified_nothing_is_said_of_it() -> Result<()> {
-    for options in [["--planner=selective", "--depth=3"], ["--verify=none", "--depth=3"]] {
-        let said = json(&[&options[..], &["--tree", "2", QUIET]].concat())?;
-        for explained in said["moves"].as_array().context("moves")? {
-            assert!(explained["verified"].is_null(), "{explained}");
-        }
-        let text = String::from_utf8(explain(&[&options[..], &[QUIET]].concat())?.stdout)?;
+    let unverified = ["--verify=none", "--depth=3", QUIET];
+    for explained in json(&unverified)?["moves"].as_array().context("moves")? {
+        assert!(explained["verified"].is_null(), "{explained}");
+    }
+    for options in [&unverified, &["--planner=selective", "--depth=3", QUIET]] {
+        let text = printed(explain(options)?)?;
         assert!(text.contains("after the search") && !text.contains("verified"), "{text}");
     }
     Ok(())
@@ -389,20 +378,15 @@ fn games_come_from_compressed_files_folders_and_pipes() -> Result<()> {
     season.write("a.pgn", games[0])?;
     season.write("b.pgn.zst", zstd::encode_all(games[1].as_bytes(), 3)?)?;
     season.write("notes.txt", "no game")?;
-    let [folder, compressed] = [season.path(), &season.at("b.pgn.zst")].map(text);
+    let folder = text(season.path());
     let played = |said: &Value, mv: &str| -> Result<()> {
         let mut position = Position::default();
         position.play(position.parse_move(mv)?);
         assert_eq!(said["fen"], position.fen(false));
         Ok(())
     };
-    for (path, game, mv) in [
-        (&compressed, "2", "c2c4"),
-        (&folder, "1", "e2e4"),
-        (&folder, "2", "d2d4"),
-        (&folder, "3", "c2c4"),
-    ] {
-        played(&json(&["--pgn", path, "--game", game, "--depth", "1"])?, mv)?;
+    for (game, mv) in [("1", "e2e4"), ("3", "c2c4")] {
+        played(&json(&["--pgn", &folder, "--game", game, "--depth", "1"])?, mv)?;
     }
     let refused = refusal(&["--pgn", &folder, "--game", "4"])?;
     assert!(refused.contains("there are only 3 games in it"), "{refused}");
@@ -415,28 +399,10 @@ fn games_come_from_compressed_files_folders_and_pipes() -> Result<()> {
 }
 
 #[test]
-fn a_reader_that_has_had_enough_is_no_error() -> Result<()> {
-    for arguments in [&["--json"][..], &[]] {
-        let mut child = Command::new(binary("azimuth")?)
-            .args(["explain", "--depth", "2"])
-            .args(arguments)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        drop(child.stdout.take());
-        let output = child.wait_with_output()?;
-        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
-    }
-    Ok(())
-}
-
-#[test]
 fn the_moves_before_a_fault_are_read() -> Result<()> {
     let folder = Folder::new()?;
     folder.write("cut.pgn", "1. e4 e5 2. Ke3 *\n")?;
-    let output = folder.run("azimuth", "explain --pgn @cut.pgn --depth 1")?;
-    let said = String::from_utf8(output.stderr)?;
-    assert!(output.status.success(), "{said}");
+    let said = notices(folder.run("azimuth", "explain --pgn @cut.pgn --depth 1")?)?;
     assert!(said.contains("half-move 3: move 'Ke3' is not legal in"), "{said}");
     assert!(said.contains("only the moves before it are read"), "{said}");
     Ok(())
@@ -464,8 +430,6 @@ fn what_cannot_be_explained_is_refused_in_one_line() -> Result<()> {
         (&["--pgn", concat!(env!("CARGO_MANIFEST_DIR"), "/tests")], "no *.pgn or *.pgn.zst"),
         (&["--pgn", &broken], "half-move 1: move 'Ke3' is not legal in"),
         (&["--pgn", "missing.pgn"], "game 1 of 'missing.pgn'"),
-        (&["--pgn", &mated, "--ply", "9"], "--ply 9: the game has 4 half-moves"),
-        (&["--pgn", &mated, "--move", "9w"], "--move 9w: the game has 4 half-moves"),
         (&["--syzygy", "missing"], "--syzygy: Syzygy folder 'missing'"),
     ] {
         let said = refusal(arguments)?;

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use azimuth_chess::position::{Position, STARTPOS, legal_moves, uci_move};
 use azimuth_tests::{
     Folder, KIWIPETE, Session, binary, printed, refusal, run, run_with_input, word_after,
@@ -28,22 +28,16 @@ fn last_info(lines: &[String]) -> Result<&str> {
 fn the_start_position_gets_a_legal_line() -> Result<()> {
     let mut session = session()?;
     let lines = session.search("startpos moves e2e4", "go")?;
-    let infos: Vec<&String> = lines.iter().filter(|line| line.starts_with("info depth")).collect();
-    assert_eq!(infos.len(), 6, "{lines:?}");
-    for info in infos {
-        let (_, pv) = info.split_once(" pv ").context("no pv")?;
-        let mut position = Position::default();
-        position.play(position.parse_move("e2e4")?);
-        for text in pv.split(' ') {
-            let mv = position.parse_move(text)?;
-            assert_eq!(uci_move(position.board(), mv, false), text);
-            position.play(mv);
-        }
-        let best = pv.split(' ').next().context("empty pv")?;
-        if info.starts_with("info depth 6") {
-            let answer = lines.last().context("no answer")?;
-            assert!(answer.starts_with(&format!("bestmove {best}")), "{answer} {info}");
-        }
+    assert_eq!(lines.iter().filter(|line| line.starts_with("info depth")).count(), 6, "{lines:?}");
+    let (info, answer) = (last_info(&lines)?, lines.last().context("no answer")?);
+    assert!(info.starts_with("info depth 6 "), "{info}");
+    assert_eq!(word_after(answer, "bestmove"), word_after(info, "pv"), "{lines:?}");
+    let (_, pv) = info.split_once(" pv ").context("no pv")?;
+    let mut position = Position::default();
+    for text in std::iter::once("e2e4").chain(pv.split(' ')) {
+        let mv = position.parse_move(text)?;
+        assert_eq!(uci_move(position.board(), mv, false), text);
+        position.play(mv);
     }
     session.end()
 }
@@ -397,16 +391,13 @@ fn a_malformed_go_starts_nothing_and_every_other_is_answered() -> Result<()> {
     for (go, part) in [
         ("go depth abc", "'depth' needs a number, found 'abc'"),
         ("go depth", "'depth' needs a number"),
-        ("go depth 3.x", "'depth' needs a number, found '3.x'"),
         ("go movetime depth 3", "'movetime' needs a number"),
         ("go nodes -5", "'nodes' needs a number from 0 on, found '-5'"),
         ("go wtime 1000 btime soon", "'btime' needs a number, found 'soon'"),
         ("go foo", "unknown argument 'foo'"),
         ("go perft", "'perft' needs a depth from 1 to 128, found ''"),
-        ("go perft x", "'perft' needs a depth from 1 to 128, found 'x'"),
         ("go perft 0", "'perft' needs a depth from 1 to 128, found '0'"),
         ("go perft 129", "'perft' needs a depth from 1 to 128, found '129'"),
-        ("go perft 4294967295", "'perft' needs a depth from 1 to 128, found '4294967295'"),
         ("go perft 3 now", "'perft' needs a depth from 1 to 128, found '3 now'"),
     ] {
         let lines = session.said(go)?;
@@ -422,10 +413,8 @@ fn a_malformed_go_starts_nothing_and_every_other_is_answered() -> Result<()> {
         ("go quickly wtime 100 btime 100", Some("unknown argument 'quickly', passed over")),
         ("go searchmoves e2e5 depth 2", Some("move 'e2e5' is not legal")),
         ("go movetime -5", None),
-        ("go depth 2.9", None),
-        ("go wtime -5 btime 100 winc -1", None),
-        ("go wtime 100 btime 100 movestogo 0", None),
-        ("go depth 2 movetime 99999999999999999999", None),
+        ("go wtime -5 btime 100 winc -1 movestogo 0", None),
+        ("go depth 2.9 movetime 99999999999999999999", None),
     ] {
         let lines = session.ask(go, "bestmove")?;
         let said: Vec<&String> =
@@ -724,42 +713,6 @@ fn the_kind_of_search_chooses_the_planner_unless_the_user_does() -> Result<()> {
 }
 
 #[test]
-fn a_choice_is_explained_by_either_planner_even_after_isready() -> Result<()> {
-    let mut session = Session::start()?;
-    session.send("position startpos")?;
-    let refused = session.answer("explain", "info string")?;
-    assert!(refused.contains("no search to explain"), "{refused}");
-    for (planner, looked_at) in [("beam", 3), ("selective", 20)] {
-        session.set("Planner", planner)?;
-        let best = session.answer("go depth 4", "bestmove")?;
-        // The engine does not warm up after a search.
-        session.ask("isready", "readyok")?;
-        let lines = session.said("explain")?;
-        let moves: Vec<&String> = lines.iter().filter(|line| line.contains(" cp ")).collect();
-        let dropped = moves.iter().filter(|line| line.ends_with("dropped")).count();
-        assert_eq!((moves.len(), moves.len() - dropped), (20, looked_at), "{lines:?}");
-        assert!(best.split(' ').nth(1).is_some_and(|best| moves[0].starts_with(best)), "{lines:?}");
-    }
-    session.end()
-}
-
-#[test]
-fn threads_search_and_stop_together() -> Result<()> {
-    let mut session = session()?;
-    for threads in [2, 8, 1] {
-        session.set("Threads", threads)?;
-        session.send(&format!("position fen {KIWIPETE}"))?;
-        for go in ["go depth 6", "go movetime 50", "go wtime 500 btime 500"] {
-            assert!(session.answer(go, "bestmove")?.starts_with("bestmove "));
-        }
-        session.send("go infinite")?;
-        session.read_until("info depth 5")?;
-        session.ask("stop", "bestmove")?;
-    }
-    session.end()
-}
-
-#[test]
 fn many_threads_are_ready_and_move_in_time() -> Result<()> {
     let mut session = session()?;
     let began = Instant::now();
@@ -776,30 +729,6 @@ fn many_threads_are_ready_and_move_in_time() -> Result<()> {
 }
 
 #[test]
-fn bench_ends_in_nodes_and_speed_of_the_selective_search() -> Result<()> {
-    let text = printed(run("azimuth", &["bench", "6"])?)?;
-    let nodes = |line: &str| -> Result<u64> {
-        let words: Vec<&str> = line.split(' ').collect();
-        let [nodes, "nodes", speed, "nps"] = words.as_slice() else { bail!("{text}") };
-        ensure!(speed.parse::<u64>()? > 0, "{text}");
-        Ok(nodes.parse()?)
-    };
-    // The line of a position is `PLANNER, position 1/16: NODES nodes, score cp CP`.
-    let sum = |planner: &str| -> Result<u64> {
-        let lines = text.lines().filter_map(|line| line.strip_prefix(planner)?.split_once(": "));
-        let of_positions = lines.filter(|(head, _)| head.starts_with(", position"));
-        let words = of_positions.map(|(_, cost)| cost.split(' ').next().context("too few words"));
-        words.map(|word| Ok(word?.parse::<u64>()?)).sum()
-    };
-    for name in ["beam", "verified beam"] {
-        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
-        assert_eq!(nodes(line.context("a beam is missing")?)?, sum(name)?);
-    }
-    assert_eq!(nodes(text.lines().last().context("no lines")?)?, sum("selective")?);
-    Ok(())
-}
-
-#[test]
 fn bad_input_gets_one_line_and_changes_nothing() -> Result<()> {
     let mut session = session()?;
     let folder = Folder::new()?;
@@ -813,7 +742,6 @@ fn bad_input_gets_one_line_and_changes_nothing() -> Result<()> {
     for (line, part) in [
         ("position fen 8/8/8/8/8/8/8/8 w - - 0 1", "not a legal board"),
         ("position fen 4k3/8/8/8/8/8/4R3/4K3 w - - 0 1", "not a legal board"),
-        ("position fen hello", "not a legal board"),
         ("hello", "unknown command 'hello'"),
         ("header", "'help' lists them"),
         ("e4", "a move goes into 'position startpos moves e2e4', then 'go' answers"),
@@ -830,7 +758,6 @@ fn bad_input_gets_one_line_and_changes_nothing() -> Result<()> {
         ("setoption name Nonsense value 1", "unknown option 'Nonsense'"),
         ("setoption name Backend value abacus", "expected auto, cpu, cuda"),
         ("setoption name Planner value minimax", "expected auto, beam, selective"),
-        ("setoption name nodestime value -1", "option nodestime: expected 0 to 10000"),
         ("setoption name Skill Level value 21", "option Skill Level: expected 0 to 20"),
         ("bench x", "'x' is no depth"),
         ("bench 0 1", "expected a hash from 1 on, found '0'"),
@@ -876,8 +803,6 @@ fn bad_input_gets_one_line_and_changes_nothing() -> Result<()> {
 
 #[test]
 fn positions_are_set_up_as_guis_write_them() -> Result<()> {
-    const LONG: &str =
-        "r1b1k1nr/p1p1p1p1/1p1p1p1p/2b1q1n1/1P1P1P1P/N1B1Q1N1/P1P1P1P1/R3K2R b KQkq - 123 45678";
     let mut session = session()?;
     for (position, fen, part) in [
         (
@@ -886,8 +811,6 @@ fn positions_are_set_up_as_guis_write_them() -> Result<()> {
             "the castling rights 'HQ' are dropped",
         ),
         ("fen 4k3/8/8/8/8/8/8/4K2R w K - bm Kh1; id \"x\";", "4k3/8/8/8/8/8/8/4K2R w K - 0 1", ""),
-        ("fen 4k3/8/8/8/8/8/8/4K2R", "4k3/8/8/8/8/8/8/4K2R w - - 0 1", ""),
-        (&format!("fen {LONG}"), LONG, ""),
         ("fen k7/4P3/8/8/8/8/8/4K3 w - - 0 1 moves e7e8Q", "k3Q3/8/8/8/8/8/8/4K3 b - - 0 1", ""),
         (
             "startpos moves e2e4 e7e5 e1e3 d7d5",
