@@ -7,7 +7,8 @@ use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_tests::{
-    Folder, KIWIPETE, binary, printed, python, refused, run, run_with_input, text, wait_until,
+    Folder, KIWIPETE, binary, notices, printed, python, refused, run, run_with_input, text,
+    wait_until,
 };
 use serde_json::{Value, json};
 
@@ -52,9 +53,7 @@ fn report(folder: &Folder, games: &str) -> Result<Output> {
 #[test]
 fn the_page_works_by_keyboard_and_runs_nobodys_script() -> Result<()> {
     let folder = Folder::new()?;
-    let output = report(&folder, GAMES)?;
-    let said = String::from_utf8(output.stderr)?;
-    ensure!(output.status.success(), "{said}");
+    let said = notices(report(&folder, GAMES)?)?;
     let lines: Vec<&str> = said.lines().collect();
     assert!(lines[0].starts_with("azimuth: game 3: half-move 1: move 'Ke3'"), "{said}");
     assert!(lines[1].starts_with("azimuth: game 5: the variant 'atomic'"), "{said}");
@@ -104,10 +103,6 @@ fn moves_are_judged_by_what_they_give_away() -> Result<()> {
     assert_eq!((&judged[3]["score"]["mate"], &judged[3]["pv"]), (&1.into(), &json!(["d8h4"])));
     assert_eq!((&judged[4]["loss"], &judged[4]["pv"]), (&0.0.into(), &json!([])));
     assert_eq!(judged[4]["rank"], json!([1, 30]));
-    // Where a move was judged, the best moves are compared; the mistake is none of them.
-    let compared = judged[2]["compared"].as_array().context("compared")?;
-    let moves: Vec<&Value> = compared.iter().map(|one| &one["uci"]).collect();
-    assert!(moves.len() == 5 && !moves.contains(&&json!("g2g4")), "{moves:?}");
     assert!(judged[3].get("compared").is_none());
     Ok(())
 }
@@ -142,10 +137,9 @@ fn games_come_from_compressed_files_folders_and_pipes() -> Result<()> {
     assert_eq!(said, format!("3 of 4 games to '{}'\n", text(&folder.at("all.html"))));
     let page = folder.read("all.html")?;
 
-    let said = quick_report(&folder, "@season")?.output()?;
     let second = text(&folder.at("season").join("2.pgn.zst"));
     let fault = format!("azimuth: '{second}': game 2: half-move 1: ");
-    let errors = String::from_utf8(said.stderr)?;
+    let errors = notices(quick_report(&folder, "@season")?.output()?)?;
     assert!(errors.starts_with(&fault) && errors.lines().count() == 1, "{errors}");
     assert_eq!(folder.read("season.html")?, page);
 
@@ -160,12 +154,13 @@ fn games_come_from_compressed_files_folders_and_pipes() -> Result<()> {
 }
 
 #[test]
-fn input_from_a_pipe_that_is_no_pgn_gets_one_line() -> Result<()> {
+fn input_without_games_or_a_name_gets_one_line_and_leaves_nothing() -> Result<()> {
     let folder = Folder::new()?;
     for (arguments, input, expected) in [
         ("- -o @page.html", "one\n\ntwo 1. Ke3\n\nthree\n", "no game in it can be read"),
         ("- -o @page.html", "", "there is no game in it"),
         ("-", "1. e4 *\n", "choose one with --out"),
+        ("@none.pgn", "", "none.pgn': "),
     ] {
         let error = refused(run_with_input(&mut quick_report(&folder, arguments)?, input)?)?;
         assert!(error.contains(expected), "{error}");
@@ -202,10 +197,10 @@ fn a_report_that_was_killed_goes_on() -> Result<()> {
     ensure!(!folder.at("games.html").exists(), "it was not killed in time");
     // As if the process had been killed in the middle of a line.
     OpenOptions::new().append(true).open(&journal)?.write_all(b"{\"digest\":\"")?;
-    let refused = quick_report(&folder, "@games.pgn --threads 2")?.output()?;
-    assert!(String::from_utf8(refused.stderr)?.contains("remove it to start anew"));
+    let refused = refused(quick_report(&folder, "@games.pgn --threads 2")?.output()?)?;
+    assert!(refused.contains("remove it to start anew"), "{refused}");
 
-    let said = String::from_utf8(quick_report(&folder, "@games.pgn")?.output()?.stderr)?;
+    let said = notices(quick_report(&folder, "@games.pgn")?.output()?)?;
     assert!(said.contains("games are analysed already; going on with game "), "{said}");
     assert_eq!(folder.read("games.html")?, folder.read("whole.html")?);
     assert!(!journal.exists());
@@ -238,9 +233,7 @@ fn memory_does_not_grow_with_the_number_of_games() -> Result<()> {
 #[test]
 fn the_moves_before_a_fault_are_analysed() -> Result<()> {
     let folder = Folder::new()?;
-    let output = report(&folder, "1. e4 e5 2. a2-a3 xyz 3. Nf3 *\n")?;
-    let said = String::from_utf8(output.stderr)?;
-    assert!(output.status.success(), "{said}");
+    let said = notices(report(&folder, "1. e4 e5 2. a2-a3 xyz 3. Nf3 *\n")?)?;
     let fault = "game 1: half-move 4: 'xyz' is no move; only the moves before it are analysed";
     assert!(said.contains(fault), "{said}");
     let page = folder.read("games.html")?;

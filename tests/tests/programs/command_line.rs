@@ -118,17 +118,6 @@ fn every_command_has_a_manual_page_of_another_name() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn all_programs_say_errors_alike() -> Result<()> {
-    for program in PROGRAMS {
-        let error = refusal(program, &["man", "/no/such/folder"])?;
-        let start = format!("{program}: cannot write '/no/such/folder/");
-        let end = "': folder '/no/such/folder' does not exist; create it first";
-        assert!(error.starts_with(&start) && error.ends_with(end), "{error}");
-    }
-    Ok(())
-}
-
 #[cfg(target_os = "linux")]
 #[test]
 fn what_cannot_be_printed_is_a_failure_and_a_closed_pipe_is_none() -> Result<()> {
