@@ -278,13 +278,6 @@ impl Folder {
         ensure!(!output.status.success(), "'{line}' is not refused: {said}");
         Ok(said)
     }
-
-    /// Fails unless the trainer refuses a line with an error that contains `part`.
-    pub fn trainer_refuses(&self, line: &str, part: &str) -> Result<()> {
-        let said = self.trainer_error(line)?;
-        ensure!(said.contains(part), "'{line}': {said}");
-        Ok(())
-    }
 }
 
 /// A UCI session with the engine.

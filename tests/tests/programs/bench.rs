@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use anyhow::{Context, Result};
-use azimuth_tests::{binary, printed, refused, root, run, stockfish, text};
-use tempfile::TempDir;
+use azimuth_tests::{Folder, binary, printed, refused, root, run, stockfish, text};
 
 const OPENINGS: &str = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1
 rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2
@@ -16,27 +15,26 @@ rnbqkb1r/pppppppp/5n2/8/2PP4/8/PP2PPPP/RNBQKBNR b KQkq - 0 2
 
 /// A match in a temporary folder.
 struct Match {
-    folder: TempDir,
+    folder: Folder,
     concurrency: usize,
 }
 
 impl Match {
     fn new() -> Result<Self> {
-        let folder = tempfile::tempdir()?;
-        fs::write(folder.path().join("book.epd"), OPENINGS)?;
+        let folder = Folder::new()?;
+        folder.write("book.epd", OPENINGS)?;
         Ok(Self { folder, concurrency: 2 })
     }
 
     fn games(&self) -> PathBuf {
-        self.folder.path().join("games.pgn")
+        self.folder.at("games.pgn")
     }
 
     fn play(&self, arguments: &[&str]) -> Result<Output> {
-        let (book, games) = (text(&self.folder.path().join("book.epd")), text(&self.games()));
-        let concurrency = self.concurrency.to_string();
-        let usual = ["elo", "--games", "8", "--concurrency", &concurrency];
-        let files = ["--book", &book, "--pgn", &games];
-        run("azimuth-bench", &[&usual, &files[..], arguments].concat())
+        let usual = "elo --games 8 --book @book.epd --pgn @games.pgn --concurrency";
+        let mut words = self.folder.words(&format!("{usual} {}", self.concurrency))?;
+        words.extend(arguments.iter().map(|&argument| argument.to_owned()));
+        run("azimuth-bench", &words)
     }
 }
 
@@ -73,7 +71,7 @@ fn games_share_the_batches_of_a_transformer() -> Result<()> {
     let shared = Match { concurrency: 8, ..Match::new()? };
     let weights = root().join("weights/mini.safetensors");
     let player = |width| format!("weights={} depth=1 verify=none width={width}", weights.display());
-    let batches = shared.folder.path().join("batches.csv");
+    let batches = shared.folder.at("batches.csv");
     let (one, two, table) = (player(1), player(2), text(&batches));
     let draw = "moves=1,score=32000,from=1";
     let arguments = ["--player", &one, "--against", &two, "--draw", draw, "--batches", &table];
@@ -94,7 +92,7 @@ fn games_share_the_batches_of_a_transformer() -> Result<()> {
 #[test]
 fn outputs_of_a_match_have_different_names() -> Result<()> {
     let own = Match::new()?;
-    let (games, table) = (own.games(), own.folder.path().join("table"));
+    let (games, table) = (own.games(), own.folder.at("table"));
     for (json, batches) in [(&games, &table), (&table, &games), (&table, &table)] {
         let players = ["--player", "depth=1", "--against", "depth=1 width=1"];
         let outputs = ["--json", &text(json), "--batches", &text(batches)];
@@ -179,7 +177,7 @@ fn the_readme_shows_the_results() -> Result<()> {
 #[test]
 fn a_judge_says_what_moves_lose() -> Result<()> {
     let own = Match::new()?;
-    let [book, json] = ["book.epd", "out.json"].map(|name| text(&own.folder.path().join(name)));
+    let [book, json] = ["book.epd", "out.json"].map(|name| text(&own.folder.at(name)));
     let engine = stockfish()?;
     let engine = format!("cmd='{}'", engine.display());
     let judge = format!("{engine} nodes=2000");
@@ -212,19 +210,17 @@ fn a_judge_says_what_moves_lose() -> Result<()> {
 
 #[test]
 fn speed_and_suites_are_written_as_json() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let suite = folder.path().join("two.epd");
+    let folder = Folder::new()?;
     // A mate in one, and a move that does not mate.
-    fs::write(&suite, "6k1/8/6K1/8/8/8/8/R7 w - - bm Ra8#;\n6k1/8/6K1/8/8/8/8/R7 w - - bm Ra7;\n")?;
-    let measured = |arguments: &[&str]| -> Result<serde_json::Value> {
-        let json = folder.path().join(arguments[0]);
-        printed(run("azimuth-bench", &[arguments, &["--json", &text(&json)]].concat())?)?;
-        Ok(serde_json::from_str(&fs::read_to_string(json)?)?)
+    let suite = "6k1/8/6K1/8/8/8/8/R7 w - - bm Ra8#;\n6k1/8/6K1/8/8/8/8/R7 w - - bm Ra7;\n";
+    folder.write("two.epd", suite)?;
+    let measured = |line: &str| -> Result<serde_json::Value> {
+        printed(folder.run("azimuth-bench", &format!("{line} --json @out.json"))?)?;
+        Ok(serde_json::from_str(&folder.read("out.json")?)?)
     };
-    let suites = measured(&["suite", &text(&suite), "--depth", "2"])?;
+    let suites = measured("suite @two.epd --depth 2")?;
     assert_eq!(suites[0]["depths"][1]["solved"], 1);
-    let rounds = ["--batch", "8", "--depth", "2", "--rounds", "1"];
-    let speed = measured(&[&["speed", "--encoder", "beam"], &rounds[..]].concat())?;
+    let speed = measured("speed --encoder beam --batch 8 --depth 2 --rounds 1")?;
     let found = speed["encoders"][0]["positions_per_second"].as_f64().context("a number")?;
     assert!(found > 0.0 && speed["machine"]["limit"].as_f64().context("a number")? > 0.0);
     assert_eq!(speed["searches"][0]["depths"].as_array().context("a list")?.len(), 2);
