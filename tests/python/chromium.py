@@ -38,6 +38,18 @@ def launch(playwright):
     return playwright.chromium.launch(executable_path=path, args=quiet)
 
 
+def saved(page, button):
+    """The text of the file that a button saves."""
+    with page.expect_download() as download:
+        page.click(button)
+    return open(download.value.path(), encoding="utf-8").read()
+
+
+def check_accessible(page, where):
+    violations = Axe().run(page)
+    assert violations.violations_count == 0, f"{where}: {violations.generate_report()}"
+
+
 def everywhere(name, check, sizes=SIZES):
     """Opens the page named on the command line in windows of these sizes, in light and dark, and
     runs `check(page)`. Also checks the file's size, and that the page is no wider than
@@ -65,8 +77,7 @@ def everywhere(name, check, sizes=SIZES):
                 check(page)
                 wide = page.evaluate("document.documentElement.scrollWidth")
                 assert wide <= width, f"{where}: the page is {wide} wide"
-                violations = Axe().run(page)
-                assert violations.violations_count == 0, f"{where}: {violations.generate_report()}"
+                check_accessible(page, where)
                 page.screenshot(path=str(folder / f"{where}.png"), full_page=True)
                 own = (url, "data:", "blob:")
                 fetched = [address for address in asked if not address.startswith(own)]

@@ -2,12 +2,13 @@
 links, exports and the map. No script in a game's tags or comments may run. Arguments: the page, and
 a folder for screenshots."""
 
+import io
 import json
 
 import chess.pgn
 from playwright.sync_api import expect
 
-from chromium import everywhere
+from chromium import everywhere, saved
 
 SIZES = {"wide": (1920, 1080), "laptop": (1366, 768), "phone": (390, 844)}
 
@@ -42,12 +43,6 @@ def type_move(page, text):
     page.fill("#move-input", text)
     page.press("#move-input", "Enter")
     page.press("#move-input", "Escape")
-
-
-def saved(page, name):
-    with page.expect_download() as download:
-        page.click(f"text={name} >> visible=true")
-    return open(download.value.path(), encoding="utf-8")
 
 
 def linked(page, fragment):
@@ -124,8 +119,7 @@ def check_mistakes(page):
 
 
 def check_exports(page):
-    text = saved(page, "Save PGN")
-    game = chess.pgn.read_game(text)
+    game = chess.pgn.read_game(io.StringIO(saved(page, "text=Save PGN >> visible=true")))
     assert not game.errors and [move.uci() for move in game.mainline_moves()] == ["f2f3", "e7e5", "g2g4", "d8h4"]
     assert game.headers["ECO"] == "A00" and game.headers["Opening"] == "Barnes Opening: Fool's Mate", game.headers
     assert game.headers["Event"] == "</script><script>window.pwned = 1</script>"
@@ -135,7 +129,7 @@ def check_exports(page):
     assert kept.san() == "d5" and kept.comment == "a side line" and kept.variations[0].nags == {1}, kept
     blunder = game.variations[0].variations[0].variations[0]
     assert blunder.nags == {4} and "Better: 2. " in blunder.comment, blunder
-    read = json.load(saved(page, "Save JSON"))
+    read = json.loads(saved(page, "text=Save JSON >> visible=true"))
     assert len(read["positions"]) == 5 and read["positions"][3]["judgement"] == "blunder", read
     assert read["opening"]["eco"] == "A00" and sum(read["positions"][0]["white_wdl"]) == 1000, read
 
