@@ -311,7 +311,7 @@ fn sweep(folder: &Folder, runs: &str, options: &str) -> Result<String> {
 #[test]
 fn a_sweep_makes_one_table_and_repeats_nothing() -> Result<()> {
     let folder = Folder::new()?;
-    let options = "--measure GAMES -- --data GAMES --steps 5 --anchors 64 --sample 300";
+    let options = "--measure GAMES -- --data GAMES --anchors 64 --sample 300 --steps 5";
     let wide = "wide: --accumulator 128 --features exchange-states-16+threats --heads 2\n";
     folder.trainer(&sweep(&folder, wide, options)?)?;
     let made = std::fs::metadata(folder.at("out/wide.safetensors"))?.modified()?;
@@ -323,14 +323,29 @@ fn a_sweep_makes_one_table_and_repeats_nothing() -> Result<()> {
     assert_eq!(table, folder.read("out/table.md")?);
     assert_eq!(std::fs::metadata(folder.at("out/wide.safetensors"))?.modified()?, made);
     // Errors in one line, before any training.
-    let remedy = "delete the files of the run, rename the run or choose another --folder";
-    for (runs, part) in [
-        ("fine:\nbad: --delta nought\n", "run 'bad'"),
-        ("fine:\nwide: --accumulator 256\n", remedy),
-    ] {
+    let refused = |runs: &str, options: &str, parts: &[&str]| -> Result<()> {
         let error = folder.trainer_error(&sweep(&folder, runs, options)?)?;
-        assert!(error.contains(part) && !folder.at("out/fine.json").exists(), "{error}");
+        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+        assert_eq!(error.trim_end().lines().count(), 1, "{error}");
+        assert!(!folder.at("out/fine.json").exists());
+        Ok(())
+    };
+    refused("fine:\nbad: --delta nought\n", options, &["run 'bad'"])?;
+    let remedy = "delete the files of the run, rename the run or choose another --folder";
+    for (runs, options, difference) in [
+        ("fine:\nwide: --accumulator 256\n", options, "--accumulator 256'"),
+        (wide, &options.replace("--steps 5", "--steps 3"), "--steps 3'"),
+        (wide, &options.replace("--measure GAMES", ""), &format!("--measure '{GAMES}' (now '')")),
+    ] {
+        refused(runs, options, &["wide.json", difference, remedy])?;
     }
+    let result = folder.read("out/wide.json")?;
+    let mut older: Value = serde_json::from_str(&result)?;
+    older.as_object_mut().context("an object")?.remove("shared");
+    folder.write("out/wide.json", older.to_string())?;
+    refused(wide, options, &["wide.json", "unknown shared options", remedy])?;
+    folder.write("out/wide.json", result)?;
+    assert_eq!(folder.trainer(&sweep(&folder, &both, options)?)?, table);
     Ok(())
 }
 
@@ -381,34 +396,6 @@ fn a_run_of_a_sweep_is_measured_as_if_it_were_alone() -> Result<()> {
     };
     // A sparse encoder has a larger sample than a transformer on the CPU.
     assert_eq!(measured(mini)?, measured(&format!("sparse: --accumulator 128\n{mini}"))?);
-    Ok(())
-}
-
-#[test]
-fn a_sweep_refuses_results_of_other_shared_options() -> Result<()> {
-    let folder = Folder::new()?;
-    let command = |measure: &str, steps: &str| {
-        let options = format!("{measure} -- --data GAMES --sample 300 --steps {steps}");
-        sweep(&folder, "run: --anchors 16 --accumulator 128\n", &options)
-    };
-    let measure = "--measure GAMES";
-    let table = folder.trainer(&command(measure, "2")?)?;
-    let refused = |measure: &str, steps: &str, difference: &str| -> Result<()> {
-        let error = folder.trainer_error(&command(measure, steps)?)?;
-        let parts = ["run.json", difference, "delete the files", "another --folder"];
-        let is_named = parts.iter().all(|part| error.contains(part));
-        assert!(is_named && error.trim_end().lines().count() == 1, "{error}");
-        Ok(())
-    };
-    refused(measure, "3", "--steps 3'")?;
-    refused("", "2", &format!("--measure '{GAMES}' (now '')"))?;
-    let result = folder.read("out/run.json")?;
-    let mut older: Value = serde_json::from_str(&result)?;
-    older.as_object_mut().context("an object")?.remove("shared");
-    folder.write("out/run.json", older.to_string())?;
-    refused(measure, "2", "unknown shared options")?;
-    folder.write("out/run.json", result)?;
-    assert_eq!(folder.trainer(&command(measure, "2")?)?, table);
     Ok(())
 }
 
