@@ -11,6 +11,7 @@ use std::fmt::Display;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
+use std::str::FromStr;
 use std::sync::LazyLock;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::sleep;
@@ -189,6 +190,12 @@ pub fn pytorch(script: &str, arguments: &[&str], input: &str) -> Result<String> 
 /// The word after `name` in a line.
 pub fn word_after<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     line.split(' ').skip_while(|&word| word != name).nth(1)
+}
+
+/// The number after `name` in the last of the lines that have one.
+pub fn last_number<T: FromStr>(lines: &[String], name: &str) -> Result<T> {
+    let number = lines.iter().rev().find_map(|line| word_after(line, name)?.parse().ok());
+    number.with_context(|| format!("no number after '{name}': {lines:?}"))
 }
 
 /// The path of Stockfish, if the system has it.

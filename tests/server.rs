@@ -60,12 +60,7 @@ impl Server {
         headers: &[(&str, &str)],
         body: &[u8],
     ) -> Result<(u16, String)> {
-        let mut stream = self.stream()?;
-        let lines: String =
-            headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-        let length = body.len();
-        let lines = format!("{lines}Content-Length: {length}\r\nConnection: close\r\n\r\n");
-        write!(stream, "{method} {path} HTTP/1.1\r\n{lines}")?;
+        let mut stream = self.begin(method, path, headers, body.len())?;
         // A server that refuses the body closes the connection before its end.
         let sent = stream.write_all(body);
         let mut answer = Vec::new();
@@ -93,13 +88,24 @@ impl Server {
 
     /// Begins to send a file of `length` bytes.
     pub fn begin_to_send(&self, length: usize) -> Result<TcpStream> {
+        let (path, origin) =
+            (format!("/{}/games/a.pgn", self.token()), format!("http://{}", self.host));
+        self.begin("POST", &path, &[("Host", &self.host), ("Origin", &origin)], length)
+    }
+
+    /// Sends the head of a request with a body of `length` bytes.
+    fn begin(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        length: usize,
+    ) -> Result<TcpStream> {
         let mut stream = self.stream()?;
-        let (host, token) = (&self.host, self.token());
-        write!(
-            stream,
-            "POST /{token}/games/a.pgn HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\n\
-             Content-Length: {length}\r\nConnection: close\r\n\r\n"
-        )?;
+        let lines: String =
+            headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let lines = format!("{lines}Content-Length: {length}\r\nConnection: close\r\n\r\n");
+        write!(stream, "{method} {path} HTTP/1.1\r\n{lines}")?;
         Ok(stream)
     }
 
@@ -159,7 +165,12 @@ impl Page {
 
     /// Starts a task at the starting position.
     pub fn run(&mut self, id: u32, task: &Value) -> Result<()> {
-        self.say(&json!({"type": "run", "id": id, "fen": "startpos", "moves": [], "task": task}))
+        self.run_at(id, "startpos", &[], task)
+    }
+
+    /// Starts a task after moves from a position.
+    pub fn run_at(&mut self, id: u32, fen: &str, moves: &[&str], task: &Value) -> Result<()> {
+        self.say(&json!({"type": "run", "id": id, "fen": fen, "moves": moves, "task": task}))
     }
 
     /// The next event.

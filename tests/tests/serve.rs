@@ -298,17 +298,12 @@ fn every_task_answers_with_what_the_commands_print() -> Result<()> {
         assert_eq!(moves, 20, "{tree}");
     }
     page.next("ended")?;
-    page.say(&json!({
-        "type": "run", "id": 3, "fen": "startpos", "moves": ["f3", "e5", "g4", "Qh4#"],
-        "task": {"name": "report", "milliseconds": 20},
-    }))?;
+    let mate = ["f3", "e5", "g4", "Qh4#"];
+    page.run_at(3, "startpos", &mate, &json!({"name": "report", "milliseconds": 20}))?;
     let judged: Vec<Value> = (0..5).map(|_| page.next("judged")).collect::<Result<_>>()?;
     assert_eq!((&judged[4]["score"]["mate"], &judged[4]["wdl"]), (&json!(0), &Value::Null));
     page.next("ended")?;
-    page.say(&json!({
-        "type": "run", "id": 4, "fen": "startpos", "moves": ["f3", "e5", "g4"],
-        "task": {"name": "space", "sample": true},
-    }))?;
+    page.run_at(4, "startpos", &mate[..3], &json!({"name": "space", "sample": true}))?;
     let space = page.next("space")?;
     let count = |name: &str| space[name].as_array().map(Vec::len);
     assert_eq!(["path", "candidates", "near"].map(count), [4, 30, 4].map(Some));
@@ -336,9 +331,7 @@ fn the_tablebases_know_every_move_of_a_small_position() -> Result<()> {
     let server = Server::start(&[])?;
     let mut page = server.connect()?;
     let mut distances = |id: u32, fen: &str| -> Result<Vec<(String, i64)>> {
-        page.say(&json!({
-            "type": "run", "id": id, "fen": fen, "moves": [], "task": {"name": "tablebase"},
-        }))?;
+        page.run_at(id, fen, &[], &json!({"name": "tablebase"}))?;
         let event = page.next("tablebase")?;
         page.next("ended")?;
         let moves = event["moves"].as_array().context("moves")?;
@@ -437,10 +430,7 @@ fn a_second_engine_analyses_beside_azimuth() -> Result<()> {
     assert!(info["lines"][0]["score"]["cp"].is_i64(), "{info}");
     page.next("info")?;
     // Another position takes the place of the first one. Moves lead to it.
-    second.say(&json!({
-        "type": "run", "id": 2, "fen": "7k/5ppp/8/8/8/8/8/R3K3 b - - 0 1", "moves": ["Kg8"],
-        "task": second_analysis(),
-    }))?;
+    second.run_at(2, "7k/5ppp/8/8/8/8/8/R3K3 b - - 0 1", &["Kg8"], &second_analysis())?;
     let mate = next_info(&mut second, |info| info["lines"][0]["score"]["mate"] == 1)?;
     assert_eq!((&mate["id"], &mate["lines"][0]["pv"]), (&json!(2), &json!(["a1a8"])));
     // A page that waits gets the engine when the other one goes.

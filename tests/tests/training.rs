@@ -9,7 +9,7 @@ use azimuth_client::{Engine, PATIENCE};
 use azimuth_network::axis::Direction;
 use azimuth_network::weights::Weights;
 use azimuth_tests::kills::Run;
-use azimuth_tests::{Folder, GAMES, Session, root, stockfish, text, trainer_refused, word_after};
+use azimuth_tests::{Folder, GAMES, Session, last_number, root, stockfish, text, trainer_refused};
 use serde_json::Value;
 
 /// Trains with these options, and returns the path of the weights.
@@ -158,9 +158,7 @@ fn a_policy_head_learns_the_best_moves_and_the_beam_plays_with_it() -> Result<()
     let mut nodes = |weights: &str, policy: bool| -> Result<u64> {
         session.set("WeightsFile", folder.at(weights).display())?;
         session.set("BeamPolicy", policy)?;
-        let lines = session.ask("go depth 4", "bestmove")?;
-        let last = lines.iter().rev().find_map(|line| word_after(line, "nodes"));
-        Ok(last.context("no nodes")?.parse()?)
+        last_number(&session.ask("go depth 4", "bestmove")?, "nodes")
     };
     let plain = nodes("space.safetensors", true)?;
     assert_eq!(nodes("straight.safetensors", false)?, plain);

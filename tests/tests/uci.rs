@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use azimuth_chess::position::{Position, STARTPOS, legal_moves, uci_move};
 use azimuth_tests::{
-    Folder, KIWIPETE, Session, binary, printed, refusal, run, run_with_input, word_after,
+    Folder, KIWIPETE, Session, binary, last_number, printed, refusal, run, run_with_input,
+    word_after,
 };
 
 const MINI: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../weights/mini.safetensors");
@@ -254,8 +255,7 @@ fn an_announced_mate_is_played_to_its_end() -> Result<()> {
             let mut position = Position::from_fen(fen)?;
             let mut line = format!("fen {fen} moves");
             let lines = session.search(&format!("fen {fen}"), &format!("go depth {depth}"))?;
-            let announced = lines.iter().filter_map(|line| word_after(line, "mate")).next_back();
-            let announced: usize = announced.with_context(|| format!("{fen}: no mate"))?.parse()?;
+            let announced: usize = last_number(&lines, "mate").context(fen)?;
             let mut answer = lines.last().context("no answer")?.clone();
             for left in (0..announced).rev() {
                 let mv =
@@ -285,19 +285,16 @@ fn a_rating_and_a_skill_level_limit_the_depth_at_any_clock() -> Result<()> {
     let mut session = session()?;
     session.set("UCI_LimitStrength", true)?;
     session.set("UCI_Elo", 1346)?;
-    let deepest = |lines: &[String]| -> Option<u32> {
-        lines.iter().filter_map(|line| word_after(line, "depth")?.parse().ok()).max()
+    let deepest = |session: &mut Session, go: &str| -> Result<u32> {
+        last_number(&session.ask(go, "bestmove")?, "depth")
     };
-    let lines = session.ask("go movetime 2000", "bestmove")?;
-    assert_eq!(deepest(&lines), Some(2), "{lines:?}");
+    assert_eq!(deepest(&mut session, "go movetime 2000")?, 2);
     session.set("UCI_AnalyseMode", true)?;
-    let lines = session.ask("go depth 7", "bestmove")?;
-    assert_eq!(deepest(&lines), Some(7), "{lines:?}");
+    assert_eq!(deepest(&mut session, "go depth 7")?, 7);
     session.set("UCI_AnalyseMode", false)?;
     session.set("UCI_LimitStrength", false)?;
     session.set("Skill Level", 0)?;
-    let lines = session.ask("go movetime 2000", "bestmove")?;
-    assert!([Some(1), Some(2)].contains(&deepest(&lines)), "{lines:?}");
+    assert!((1..=2).contains(&deepest(&mut session, "go movetime 2000")?));
     let said = session.answer("setoption name Skill Level value 15", "info string")?;
     assert!(said.contains("3070 Elo in Stockfish; a limited strength ends at"), "{said}");
     session.end()
@@ -309,28 +306,23 @@ fn a_limited_selective_search_is_as_large_at_any_limit_and_on_any_number_of_thre
     let mut session = session()?;
     session.set("UCI_LimitStrength", true)?;
     session.set("UCI_Elo", 2300)?;
-    let nodes = |lines: &[String]| -> Option<u64> {
-        lines.iter().filter_map(|line| word_after(line, "nodes")?.parse().ok()).max()
-    };
-    let mut counts = Vec::new();
+    let mut counts: Vec<u64> = Vec::new();
     for threads in ["1", "4"] {
         session.set("Threads", threads)?;
         for go in ["go movetime 2000", "go movetime 9000", "go", "go depth 60"] {
-            counts.push(nodes(&session.ask(go, "bestmove")?));
+            counts.push(last_number(&session.ask(go, "bestmove")?, "nodes")?);
         }
         // Neither waiting for a signal nor searching on the opponent's time makes the search
         // larger.
         for (go, end) in [("go infinite", "stop"), ("go ponder wtime 90 btime 90", "ponderhit")] {
             session.send(go)?;
             std::thread::sleep(Duration::from_millis(300));
-            counts.push(nodes(&session.ask(end, "bestmove")?));
+            counts.push(last_number(&session.ask(end, "bestmove")?, "nodes")?);
         }
     }
-    let all: Option<Vec<u64>> = counts.iter().copied().collect();
-    let all = all.with_context(|| format!("a search without nodes: {counts:?}"))?;
-    let (least, most) = (all.iter().min(), all.iter().max());
-    let (least, most) = least.zip(most).context("no search")?;
-    assert!(*least > 1_000 && *most < 4_000 && most - least <= 64, "{all:?}");
+    counts.sort_unstable();
+    let (least, most) = (counts[0], counts[counts.len() - 1]);
+    assert!(least > 1_000 && most < 4_000 && most - least <= 64, "{counts:?}");
     session.end()
 }
 
@@ -501,8 +493,7 @@ fn time_is_counted_in_nodes_where_it_is_asked_for() -> Result<()> {
     session.set("nodestime", 100)?;
     let nodes = |session: &mut Session, go: &str| -> Result<u64> {
         session.send("ucinewgame")?;
-        let lines = session.ask(go, "bestmove")?;
-        Ok(word_after(last_info(&lines)?, "nodes").context("no nodes")?.parse()?)
+        last_number(&session.ask(go, "bestmove")?, "nodes")
     };
     for (go, most) in [("go movetime 100", 10_000), ("go wtime 3000 btime 3000", 75_000)] {
         let counts = [nodes(&mut session, go)?, nodes(&mut session, go)?];
@@ -515,13 +506,12 @@ fn time_is_counted_in_nodes_where_it_is_asked_for() -> Result<()> {
     let mut spent = 0;
     for _ in 0..30 {
         let lines = session.ask("go wtime 3000 btime 3000 movestogo 1", "bestmove")?;
-        spent += word_after(last_info(&lines)?, "nodes").context("no nodes")?.parse::<u64>()?;
+        spent += last_number::<u64>(&lines, "nodes")?;
     }
     assert!(spent < 330_000, "{spent}");
     // A search without a clock takes no time from it.
     let depth = |session: &mut Session| -> Result<u32> {
-        let lines = session.ask("go wtime 3000 btime 3000", "bestmove")?;
-        Ok(word_after(last_info(&lines)?, "depth").context("no depth")?.parse()?)
+        last_number(&session.ask("go wtime 3000 btime 3000", "bestmove")?, "depth")
     };
     session.set("nodestime", 10)?;
     for go in ["go infinite", "go ponder wtime 3000 btime 3000"] {
@@ -562,25 +552,22 @@ fn tables_are_probed_as_the_options_say() -> Result<()> {
     let tables = concat!(env!("CARGO_MANIFEST_DIR"), "/../syzygy");
     let mut session = session()?;
     session.answer(&format!("setoption name SyzygyPath value {tables}"), "info string Syzygy")?;
-    let last = |session: &mut Session| -> Result<String> {
-        let lines = session.ask("go nodes 2000", "bestmove")?;
-        Ok(last_info(&lines)?.to_owned())
+    let found = |session: &mut Session, name: &str| -> Result<i64> {
+        last_number(&session.ask("go nodes 2000", "bestmove")?, name)
     };
     // A win that the 50-move rule turns into a draw.
     session.send("position fen 8/8/8/3k4/8/8/8/R3K3 w - - 95 100")?;
-    assert_eq!(word_after(&last(&mut session)?, "cp"), Some("0"));
+    assert_eq!(found(&mut session, "cp")?, 0);
     session.set("Syzygy50MoveRule", false)?;
-    assert_eq!(word_after(&last(&mut session)?, "cp"), Some("20000"));
+    assert_eq!(found(&mut session, "cp")?, 20_000);
     session.set("SyzygyProbeLimit", 2)?;
-    assert_eq!(word_after(&last(&mut session)?, "tbhits"), Some("0"));
+    assert_eq!(found(&mut session, "tbhits")?, 0);
     session.set("SyzygyProbeLimit", 3)?;
     // Captures lead to positions that the tables contain.
     session.send("position fen 8/5p2/8/3k4/8/8/8/R3K3 w - - 0 1")?;
-    let hits =
-        |line: &str| -> Result<u64> { Ok(word_after(line, "tbhits").context("no hits")?.parse()?) };
-    let everywhere = hits(&last(&mut session)?)?;
+    let everywhere = found(&mut session, "tbhits")?;
     session.set("SyzygyProbeDepth", 100)?;
-    let nowhere = hits(&last(&mut session)?)?;
+    let nowhere = found(&mut session, "tbhits")?;
     assert!(everywhere > 0 && nowhere == 0, "{everywhere} {nowhere}");
     session.end()
 }

@@ -10,25 +10,6 @@ use azimuth_tests::{Folder, binary, limited, refused, wait_until};
 const SHORT: &str = "--steps 1 --anchors 8 --sample 100";
 
 #[test]
-fn runs_side_by_side_leave_each_other_and_files_of_others_alone() -> Result<()> {
-    let folder = Folder::new()?;
-    folder.write("run.partial", "a user's own file")?;
-    let run = |name: &str| {
-        folder.trainer(&format!("train --data GAMES --out @{name}.safetensors {SHORT}"))
-    };
-    std::thread::scope(|scope| -> Result<()> {
-        let other = scope.spawn(|| run("other"));
-        run("run")?;
-        other.join().ok().context("a thread")?.map(drop)
-    })?;
-    assert_eq!(folder.read("run.partial")?, "a user's own file");
-    assert!(folder.at("run.safetensors").exists() && folder.at("other.safetensors").exists());
-    let names = folder.names()?.len();
-    assert_eq!(names, 9, "weights, checkpoint, log and options of two runs, and the user's file");
-    Ok(())
-}
-
-#[test]
 fn an_output_that_is_an_input_or_cannot_be_written_is_refused_at_once() -> Result<()> {
     let folder = Folder::new()?;
     folder.write("games.pgn", "1. e4 *\n")?;
