@@ -139,27 +139,22 @@ fn a_forced_move_is_searched_for_the_time_of_movetime() -> Result<()> {
 }
 
 #[test]
-fn a_score_of_some_root_moves_is_not_that_of_the_position() -> Result<()> {
+fn a_mate_is_announced_only_where_it_is_certain() -> Result<()> {
     let mut session = session()?;
     session.set("Planner", "selective")?;
-    // The worst of White's moves allows mate.
-    session.set("MultiPV", 256)?;
-    let lines = session.search("startpos moves f2f3 e7e5", "go depth 8")?;
-    assert!(lines.iter().any(|line| line.contains("score mate -1 ") && line.contains(" pv g2g4")));
-    session.set("MultiPV", 1)?;
-    let lines = session.search("startpos moves f2f3", "go depth 8")?;
-    assert!(lines.iter().all(|line| !line.contains("score mate")), "{lines:?}");
-    session.end()
-}
-
-#[test]
-fn a_mate_beyond_the_fifty_move_rule_is_not_announced() -> Result<()> {
-    let mut session = session()?;
-    session.set("Planner", "selective")?;
-    let lines = session.search("fen 8/8/5k2/8/8/8/R7/1R2K3 w - - 0 1", "go depth 13")?;
-    assert!(lines.iter().any(|line| line.contains("score mate 5")), "{lines:?}");
-    let lines = session.search("fen 8/8/5k2/8/8/8/R7/1R2K3 w - - 96 60", "go depth 2")?;
-    assert!(lines.iter().all(|line| !line.contains("score mate")), "{lines:?}");
+    for (lines, position, go, mate) in [
+        // The worst of White's moves allows mate.
+        (256, "startpos moves f2f3 e7e5", "go depth 8", Some("score mate -1 ")),
+        (1, "startpos moves f2f3", "go depth 8", None),
+        // The 50-move rule comes before the second of these mates.
+        (1, "fen 8/8/5k2/8/8/8/R7/1R2K3 w - - 0 1", "go depth 13", Some("score mate 5")),
+        (1, "fen 8/8/5k2/8/8/8/R7/1R2K3 w - - 96 60", "go depth 2", None),
+    ] {
+        session.set("MultiPV", lines)?;
+        let said = session.search(position, go)?;
+        let is_said = said.iter().any(|line| line.contains(mate.unwrap_or("score mate")));
+        assert_eq!(is_said, mate.is_some(), "{position}: {said:?}");
+    }
     session.end()
 }
 
