@@ -128,8 +128,8 @@ fn a_depth_beyond_the_beam_is_searched_by_the_selective_search() -> Result<()> {
 
 #[test]
 fn reasons_are_chess_and_from_the_lines() -> Result<()> {
-    // A fork, from which the knight cannot return; a knight attacked by a pawn; a pawn breakthrough;
-    // a draw that the tables know.
+    // A fork, from which the knight cannot return; a knight attacked by a pawn; a pawn
+    // breakthrough; a draw that the tables know.
     for (fen, asked, expected) in [
         (
             "r3k3/8/8/3N4/8/8/PPP5/2K5 w - - 0 1",

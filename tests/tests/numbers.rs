@@ -19,8 +19,9 @@ use azimuth_tests::{Folder, GAMES, limited, printed, run, wait};
 const NUMBERS: &str = "0 -1 1 0.5 NaN inf 1e300 4294967295 4294967296 9223372036854775807 \
                        18446744073709551615 18446744073709551616";
 
-/// Commands that do little work. The test sets each of their options to each number. In a command with
-/// an `N`, only the `N` is each number, and so it is in the indented options of the command above.
+/// Commands that do little work. The test sets each of their options to each number. In a command
+/// with an `N`, only the `N` becomes each number; so it does in the indented options of the command
+/// above them.
 const COMMANDS: &str = include_str!("../data/numbers.txt");
 
 /// Command lines tried in the usual run.

@@ -1,6 +1,6 @@
-//! The engine and `azimuth-bench` as built programs: command lines, games in a terminal, matches, and
-//! searches that repeat: after `ucinewgame`, and in a fresh process, the same search has the same
-//! depths, scores, nodes and lines.
+//! The engine and `azimuth-bench` as built programs: command lines, games in a terminal, matches,
+//! and searches that repeat: after `ucinewgame`, and in a fresh process, the same search has the
+//! same depths, scores, nodes and lines.
 
 mod bench;
 mod command_line;
