@@ -86,6 +86,12 @@ pub struct Ranking {
     pub nodes: u64,
 }
 
+/// The report of a line after `nodes` network evaluations.
+pub fn report_of(value: Value, pv: Vec<Move>, nodes: u64, control: &Control) -> Report {
+    let (depth, time) = (pv.len() as u32, control.elapsed());
+    Report { depth, seldepth: depth, nodes, scored: nodes, time, ..Report::of(value, pv) }
+}
+
 /// A ranking as a planner: it plays the first move.
 pub struct MoveRanking<R>(pub R);
 
@@ -99,14 +105,7 @@ impl<R: RanksMoves> Planner for MoveRanking<R> {
         let root_moves = RootMoves::new(root, control.limits(), None);
         let Ranking { moves, nodes } = self.0.rank(root, &root_moves.moves)?;
         let wanted = control.limits().multipv.max(1);
-        let line = |(mv, value)| Report {
-            depth: 1,
-            seldepth: 1,
-            nodes,
-            scored: nodes,
-            time: control.elapsed(),
-            ..Report::of(value, vec![mv])
-        };
+        let line = |(mv, value)| report_of(value, vec![mv], nodes, control);
         let mut lines: Vec<Report> = moves.into_iter().take(wanted).map(line).collect();
         root_moves.present(&mut lines, report);
         lines.into_iter().next().context("no legal move")

@@ -12,8 +12,9 @@ use cozy_chess::{Board, Move, Square};
 use crate::board::{MOVES, PLANES, planes};
 use crate::network::{LegalMoves, Linear, ResidualTower, TowerConfig, linear};
 use crate::planners::{MoveRanking, Ranking, RanksMoves};
-use crate::studies::{MEASURED_AT_ONCE, Study};
-use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, TrainingStep};
+use crate::training::{
+    Learner, Lesson, MEASURED_AT_ONCE, Metrics, Plan, Study, TrainOptions, TrainingStep,
+};
 use crate::weights::RivalWeights;
 
 pub struct PolicyNetwork {

@@ -28,8 +28,8 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 
-use crate::Rival;
 use crate::board::for_side;
+use crate::rival::Rival;
 use crate::weights::RivalWeights;
 
 /// Measure Kendall's tau of a rival, or of Azimuth's encoder, on labelled positions, and its search
@@ -310,17 +310,15 @@ const BOOTSTRAP_SAMPLES: usize = 1_000;
 /// interval.
 fn tau_with_interval(values: &[f32], labels: &[f32]) -> (f64, [f64; 2]) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-    let mut taus: Vec<f64> =
-        (0..BOOTSTRAP_SAMPLES).map(|_| tau_of_sample(values, labels, &mut rng)).collect();
+    let mut tau_of_sample = |_| {
+        let drawn = (0..labels.len()).map(|_| rng.random_range(0..labels.len()));
+        let (values, labels): (Vec<f32>, Vec<f32>) = drawn.map(|i| (values[i], labels[i])).unzip();
+        kendall_tau_b(&values, &labels)
+    };
+    let mut taus: Vec<f64> = (0..BOOTSTRAP_SAMPLES).map(&mut tau_of_sample).collect();
     taus.sort_by(f64::total_cmp);
     let percentile = |share: f64| taus[(share * (BOOTSTRAP_SAMPLES - 1) as f64).round() as usize];
     (kendall_tau_b(values, labels), [0.025, 0.975].map(percentile))
-}
-
-fn tau_of_sample(values: &[f32], labels: &[f32], rng: &mut Xoshiro256PlusPlus) -> f64 {
-    let drawn = (0..labels.len()).map(|_| rng.random_range(0..labels.len()));
-    let (values, labels): (Vec<f32>, Vec<f32>) = drawn.map(|i| (values[i], labels[i])).unzip();
-    kendall_tau_b(&values, &labels)
 }
 
 #[cfg(test)]

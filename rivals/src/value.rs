@@ -16,8 +16,9 @@ use serde::{Deserialize, Serialize};
 use crate::board::{PLANES, for_side, planes, signs};
 use crate::network::{BoardConvolution, ResidualTower, TowerConfig, ValueHead, board_convolution};
 use crate::planners::AlphaBeta;
-use crate::studies::{MEASURED_AT_ONCE, Study};
-use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, TrainingStep};
+use crate::training::{
+    Learner, Lesson, MEASURED_AT_ONCE, Metrics, Plan, Study, TrainOptions, TrainingStep,
+};
 use crate::weights::RivalWeights;
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

@@ -1,7 +1,8 @@
 //! A rival's weights file: a safetensors file with its parameters. Its metadata key `rival` holds
-//! the rival's name, its sizes, which are checked, and the origin of the weights.
+//! the rival's name, its sizes, which are checked, and the origin of the weights. The initial
+//! parameters of a training run.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -10,8 +11,14 @@ use anyhow::{Context, Result, anyhow, ensure};
 use azimuth_network::checksum;
 use azimuth_network::replace_file::replace_file;
 use candle_core::safetensors::Load;
-use candle_core::{DType, Device, Tensor};
-use candle_nn::VarBuilder;
+use candle_core::{DType, Device, Shape, Tensor, Var};
+use candle_nn::init::NormalOrUniform;
+use candle_nn::var_builder::SimpleBackend;
+use candle_nn::{Init, VarBuilder, VarMap};
+use rand::SeedableRng;
+use rand::distr::{Distribution, Uniform};
+use rand_distr::Normal;
+use rand_xoshiro::Xoshiro256PlusPlus;
 use safetensors::SafeTensors;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -25,10 +32,10 @@ const LARGEST_FILE: u64 = 1 << 30;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Metadata {
     pub rival: String,
-    pub config: serde_json::Value,
+    pub config: Value,
     /// Data files with their hashes, steps, time, seed.
-    pub training: serde_json::Value,
-    pub metrics: serde_json::Value,
+    pub training: Value,
+    pub metrics: Value,
 }
 
 pub struct RivalWeights {
@@ -124,6 +131,96 @@ pub fn check_sizes(name: &str, sizes: &Value) -> Result<()> {
     }
 }
 
+/// The initial parameters of a run: candle's distributions, sampled with the run's seed, since
+/// candle's CPU generator cannot be seeded. The builder creates parameters on `device` and stores
+/// them in `parameters`. A parameter's initial value depends only on `seed` and its name, not on
+/// the order of creation.
+pub fn first_parameters(parameters: &VarMap, seed: u64, device: &Device) -> VarBuilder<'static> {
+    let seeded = Seeded { parameters: parameters.clone(), seed };
+    VarBuilder::from_backend(Box::new(seeded), DType::F32, device.clone())
+}
+
+struct Seeded {
+    parameters: VarMap,
+    seed: u64,
+}
+
+impl Seeded {
+    /// The numbers of the parameter `name`, distributed as `init` says.
+    fn draw(&self, shape: &Shape, name: &str, init: Init) -> candle_core::Result<Vec<f32>> {
+        let rng = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ hash(name));
+        let count = shape.elem_count();
+        match init {
+            Init::Const(value) => Ok(vec![value as f32; count]),
+            Init::Uniform { lo, up } => sampled(Uniform::new(lo, up), count, rng),
+            Init::Randn { mean, stdev } => sampled(Normal::new(mean, stdev), count, rng),
+            Init::Kaiming { dist, fan, non_linearity } => {
+                let (gain, fan) = (non_linearity.gain(), fan.for_shape(shape) as f64);
+                let bound = gain * (3.0 / fan).sqrt();
+                match dist {
+                    NormalOrUniform::Uniform => sampled(Uniform::new(-bound, bound), count, rng),
+                    NormalOrUniform::Normal => {
+                        sampled(Normal::new(0.0, gain / fan.sqrt()), count, rng)
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn sampled<E: std::error::Error + Send + Sync + 'static>(
+    distribution: Result<impl Distribution<f64>, E>,
+    count: usize,
+    mut rng: Xoshiro256PlusPlus,
+) -> candle_core::Result<Vec<f32>> {
+    let distribution = distribution.map_err(candle_core::Error::wrap)?;
+    Ok((0..count).map(|_| distribution.sample(&mut rng) as f32).collect())
+}
+
+/// FNV-1a, a hash that does not change between releases of the standard library.
+fn hash(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+impl SimpleBackend for Seeded {
+    fn get(
+        &self,
+        shape: Shape,
+        name: &str,
+        init: Init,
+        dtype: DType,
+        device: &Device,
+    ) -> candle_core::Result<Tensor> {
+        if !self.contains_tensor(name) {
+            let values = self.draw(&shape, name, init)?;
+            let tensor = Tensor::from_vec(values, &shape, device)?.to_dtype(dtype)?;
+            let lost = |_| candle_core::Error::msg(LOST);
+            let mut parameters = self.parameters.data().lock().map_err(lost)?;
+            parameters.insert(name.to_owned(), Var::from_tensor(&tensor)?);
+        }
+        self.parameters.get(shape, name, init, dtype, device)
+    }
+
+    fn get_unchecked(&self, name: &str, _: DType, _: &Device) -> candle_core::Result<Tensor> {
+        candle_core::bail!("parameter '{name}': a first parameter needs a shape")
+    }
+
+    fn contains_tensor(&self, name: &str) -> bool {
+        self.parameters.data().lock().is_ok_and(|parameters| parameters.contains_key(name))
+    }
+}
+
+/// The error after a panic of another thread.
+const LOST: &str = "parameters are lost: another thread panicked";
+
+/// The parameters of a run by name.
+pub fn named(parameters: &VarMap) -> Result<BTreeMap<String, Var>> {
+    let parameters = parameters.data().lock().map_err(|_| anyhow!(LOST))?;
+    Ok(parameters.iter().map(|(name, variable)| (name.clone(), variable.clone())).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -171,5 +268,39 @@ mod tests {
             let error = error.expect_err("out of range").to_string();
             assert_eq!(error, format!("--size channels {bad}: a size is 1 to 16384"));
         }
+    }
+
+    fn drawn(seed: u64, name: &str, init: Init) -> Vec<f32> {
+        let vb = first_parameters(&VarMap::new(), seed, &Device::Cpu);
+        let tensor = vb.get_with_hints((64, 50), name, init).expect("a parameter");
+        tensor.flatten_all().and_then(|flat| flat.to_vec1()).expect("numbers")
+    }
+
+    #[test]
+    fn a_seed_and_a_name_say_all() {
+        let init = Init::Randn { mean: 0.0, stdev: 1.0 };
+        let first = drawn(1, "a", init);
+        assert_eq!(first, drawn(1, "a", init));
+        assert_ne!(first, drawn(2, "a", init));
+        assert_ne!(first, drawn(1, "b", init));
+    }
+
+    #[test]
+    fn numbers_are_distributed_as_asked() {
+        // 3,200 numbers: means are within 4 standard errors, and deviations within 6%.
+        let check = |init: Init, mean: f64, deviation: f64| {
+            let values: Vec<f64> = drawn(1, "a", init).into_iter().map(f64::from).collect();
+            let count = values.len() as f64;
+            let found = values.iter().sum::<f64>() / count;
+            let square = values.iter().map(|value| (value - found).powi(2)).sum::<f64>() / count;
+            assert!((found - mean).abs() <= 4.0 * deviation / count.sqrt(), "{init:?}: {found}");
+            assert!((square.sqrt() - deviation).abs() <= 0.06 * deviation, "{init:?}: {square}");
+        };
+        assert!(drawn(1, "a", Init::Const(0.3)).iter().all(|&value| value == 0.3));
+        check(Init::Uniform { lo: -1.0, up: 3.0 }, 1.0, 4.0 / 12_f64.sqrt());
+        check(Init::Randn { mean: 2.0, stdev: 0.5 }, 2.0, 0.5);
+        // ReLU's gain over 50 inputs.
+        check(candle_nn::init::DEFAULT_KAIMING_UNIFORM, 0.0, 0.2);
+        check(candle_nn::init::DEFAULT_KAIMING_NORMAL, 0.0, 0.2);
     }
 }

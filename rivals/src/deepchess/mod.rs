@@ -23,8 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::board::{bit, castling};
 use crate::network::{Linear, linear};
-use crate::studies::Study;
-use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, TrainingStep};
+use crate::training::{Learner, Lesson, Metrics, Plan, Study, TrainOptions, TrainingStep};
 use crate::value::{Labelled, labelled, value_metrics};
 use crate::weights::RivalWeights;
 use search::Comparing;

@@ -331,7 +331,7 @@ mod tests {
 
     use super::super::DeepChessConfig;
     use super::*;
-    use crate::training::first_parameters;
+    use crate::weights::first_parameters;
 
     /// An untrained network that scores positions: its leaves have a value without a comparison.
     fn judge() -> Result<Comparing> {

@@ -20,8 +20,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
 use super::{QConfig, QNetwork, largest, repetition, reward};
-use crate::board::{as_double, as_text, for_side};
-use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, TrainingStep, named};
+use crate::board::{as_text, for_side};
+use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, TrainingStep};
+use crate::weights::named;
 
 /// The document's sizes and plan; it gives no number of steps.
 const DOCUMENT: (QConfig, Plan) = (
@@ -125,7 +126,7 @@ impl QLearner {
         let mut target = |transition: &&Transition| {
             let next = if transition.is_last { None } else { best.next() };
             let best = next.and_then(|values| largest(&values)).map_or(0.0, |(_, value)| value);
-            transition.reward - GAMMA * best
+            transition.reward as f32 - GAMMA * best
         };
         let targets: Vec<f32> = transitions.iter().map(&mut target).collect();
         let moves: Vec<_> = transitions.iter().map(|t| t.mv).enumerate().collect();
@@ -235,9 +236,8 @@ struct Transition {
     board: Board,
     #[serde(with = "as_text")]
     mv: Move,
-    /// Its reward, including the game's outcome.
-    #[serde(with = "as_double")]
-    reward: f32,
+    /// Its reward, including the game's outcome: an f32, as a double, which JSON restores exactly.
+    reward: f64,
     /// Whether it ended the game.
     is_last: bool,
 }
@@ -323,7 +323,7 @@ impl RunningGame {
     /// all moves.
     fn play(&mut self, mv: Move) -> bool {
         let board = self.position.board().clone();
-        let reward = reward(&board, mv) + repetition(&self.position, mv);
+        let reward = f64::from(reward(&board, mv) + repetition(&self.position, mv));
         self.position.play(mv);
         let after = self.position.board();
         let ply = self.so_far.len() as u32 + 1;
@@ -335,7 +335,8 @@ impl RunningGame {
             let winner = !after.side_to_move();
             for transition in &mut self.so_far {
                 let won = transition.board.side_to_move() == winner;
-                transition.reward += if won { OUTCOME } else { -OUTCOME };
+                let outcome = if won { OUTCOME } else { -OUTCOME };
+                transition.reward = f64::from(transition.reward as f32 + outcome);
             }
         }
         end.is_some()
@@ -541,13 +542,13 @@ mod tests {
         for mv in ["f2f3", "e7e5", "g2g4"] {
             assert!(!game.play(game.position.parse_move(mv)?));
         }
-        let rewards: Vec<f32> = game.so_far.iter().map(|transition| transition.reward).collect();
+        let rewards: Vec<f64> = game.so_far.iter().map(|transition| transition.reward).collect();
         assert!(game.play(game.position.parse_move("d8h4")?));
-        let with_outcome: Vec<f32> =
+        let with_outcome: Vec<f64> =
             game.so_far.iter().map(|transition| transition.reward).collect();
         for (place, (with, without)) in with_outcome.iter().zip(&rewards).enumerate() {
             let expected = if place % 2 == 0 { -OUTCOME } else { OUTCOME };
-            assert!((with - without - expected).abs() < 1e-6);
+            assert!((with - without - f64::from(expected)).abs() < 1e-6);
         }
         assert!(!game.so_far[2].is_last && game.so_far[3].is_last);
         Ok(())

@@ -9,10 +9,11 @@
 mod monte_carlo;
 
 use std::collections::VecDeque;
+use std::slice::from_mut;
 
 use anyhow::{Context, Error, Result, ensure};
 use azimuth_chess::position::{Position, fen_of};
-use azimuth_search::{Planner, Value, terminal_value};
+use azimuth_search::{Control, Planner, Report, RootMoves, Value, terminal_value};
 use azimuth_train::training::Checkpoint;
 use candle_core::{Device, Module, Tensor};
 use candle_nn::VarBuilder;
@@ -23,14 +24,14 @@ use rand::distr::weighted::WeightedIndex;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-use crate::board::{as_double, as_text, for_side, signs};
+use crate::board::{as_text, for_side, signs};
 use crate::network::{LegalMoves, TowerConfig, ValueHead};
+use crate::planners::report_of;
 use crate::policy::{DOCUMENT, PolicyNetwork, policy_metrics, preferences};
-use crate::studies::Study;
-use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, TrainingStep};
+use crate::training::{Learner, Lesson, Metrics, Plan, Study, TrainOptions, TrainingStep};
 use crate::value::{Labelled, labelled, value_metrics};
 use crate::weights::RivalWeights;
-use monte_carlo::{Assessment, MonteCarlo, Tree};
+use monte_carlo::{Assessment, Tree, simulate};
 
 pub struct TwoHeadNetwork {
     moves: PolicyNetwork,
@@ -73,7 +74,67 @@ impl TwoHeadNetwork {
 
 pub fn planner(weights: &RivalWeights, device: &Device) -> Result<Box<dyn Planner>> {
     let network = TwoHeadNetwork::new(weights.config()?, &weights.parameters(device)?)?;
-    Ok(Box::new(MonteCarlo(network)))
+    Ok(Box::new(network))
+}
+
+/// Default number of simulations (the document's).
+const PLAY_SIMULATIONS: u32 = 10;
+
+/// Maximum number of simulations; a tree of this size takes about a gigabyte.
+const MOST_SIMULATIONS: u32 = 1 << 20;
+
+/// Monte Carlo tree search.
+impl Planner for TwoHeadNetwork {
+    fn search(
+        &mut self,
+        root: &Position,
+        control: &mut Control,
+        report: &mut dyn FnMut(&Report),
+    ) -> Result<Report> {
+        let root_moves = RootMoves::new(root, control.limits(), None);
+        let enough = match control.limits().are_open_ended() {
+            true => MOST_SIMULATIONS,
+            false => PLAY_SIMULATIONS,
+        };
+        let mut tree = Tree::new(root);
+        let (mut next_report, mut lines) = (1, Vec::new());
+        loop {
+            simulate(from_mut(&mut tree), |leaves| self.assess(leaves))?;
+            if tree.simulations() == 1 {
+                tree.keep(&root_moves.moves);
+            }
+            let forced = root_moves.is_forced() && control.on_the_clock();
+            let done = tree.simulations() >= enough
+                || control.should_stop(tree.simulations().into())
+                || forced;
+            if done || tree.simulations() >= next_report {
+                lines = reports(&tree, control);
+                root_moves.present(&mut lines, report);
+                next_report *= 2;
+            }
+            if done {
+                return lines.into_iter().next().context("no legal move");
+            }
+        }
+    }
+
+    fn evaluate(&mut self, position: &Position) -> Result<Value> {
+        if let Some(value) = terminal_value(position.board(), 0, position.history()) {
+            return Ok(value);
+        }
+        let assessed = self.assess(&[position])?;
+        Ok(Value::estimate(assessed.first().context("the network says nothing")?.value))
+    }
+}
+
+/// One line for each requested root move (`MultiPV`).
+fn reports(tree: &Tree, control: &Control) -> Vec<Report> {
+    let wanted = control.limits().multipv.max(1);
+    let line = |(mv, _, value)| {
+        let pv = tree.line(mv);
+        report_of(Value::estimate(value), pv, tree.simulations().into(), control)
+    };
+    tree.root_moves().into_iter().take(wanted).map(line).collect()
 }
 
 const SMALL: (TowerConfig, Plan) = (
@@ -137,7 +198,7 @@ impl Learner for TwoHeadLearner {
         let boards: Vec<&Board> = boards.chain(&successors).collect();
         let [logits, values] = self.network.forward(boards.iter().copied())?;
         let labels = studies.iter().map(|study| 2.0 * study.best().1 - 1.0);
-        let labels = labels.chain(own.iter().map(|e| e.value)).chain(of_successors);
+        let labels = labels.chain(own.iter().map(|e| e.value as f32)).chain(of_successors);
         let labels = Tensor::from_vec(labels.collect(), boards.len(), values.device())?;
         let of_values = mse(&values, &labels)?;
         let mut policies = preferences(&studies);
@@ -194,9 +255,9 @@ struct Experience {
     /// The moves that the search visited.
     visited: Vec<Visited>,
     /// For White: the mean of the search's value and the game's outcome, in [-1, 1]. The outcome
-    /// alone is too noisy in games at this level.
-    #[serde(with = "as_double")]
-    value: f32,
+    /// alone is too noisy in games at this level. An f32, as a double, which JSON
+    /// restores exactly.
+    value: f64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -268,17 +329,7 @@ impl SelfPlay {
         let mut trees: Vec<Tree> =
             self.games.iter().map(|game| Tree::new(&game.position)).collect();
         for _ in 0..SIMULATIONS {
-            let leaves: Vec<_> = trees.iter_mut().map(Tree::select).collect();
-            let open = leaves.iter().filter(|leaf| leaf.end.is_none());
-            let open: Vec<&Position> = open.map(|leaf| &leaf.position).collect();
-            let assessed = if open.is_empty() { Vec::new() } else { network.assess(&open)? };
-            let mut assessed = assessed.iter();
-            for (tree, leaf) in trees.iter_mut().zip(&leaves) {
-                match leaf.end {
-                    Some(value) => tree.back_up(leaf, value),
-                    None => tree.expand(leaf, assessed.next().context("no assessment")?),
-                }
-            }
+            simulate(&mut trees, |leaves| network.assess(leaves))?;
         }
         for (game, tree) in self.games.iter_mut().zip(&trees) {
             if game.play(tree, rng)? {
@@ -323,7 +374,7 @@ impl RunningGame {
         let all = visited.iter().map(|(_, visits, _)| visits).sum::<u32>() as f32;
         let found =
             visited.iter().map(|&(_, visits, value)| visits as f32 / all * value).sum::<f32>();
-        let value = for_side(board.side_to_move(), found) / 2.0;
+        let value = f64::from(for_side(board.side_to_move(), found) / 2.0);
         let visited = visited.into_iter().map(|(mv, visits, _)| Visited { mv, visits }).collect();
         self.so_far.push(Experience { board, played, visited, value });
         self.position.play(played);
@@ -336,7 +387,9 @@ impl RunningGame {
         if end != Value::DRAW {
             // The side to move is mated.
             let of_white = for_side(board.side_to_move(), -1.0);
-            self.so_far.iter_mut().for_each(|experience| experience.value += of_white / 2.0);
+            for experience in &mut self.so_far {
+                experience.value = f64::from(experience.value as f32 + of_white / 2.0);
+            }
         }
         Ok(true)
     }
@@ -349,7 +402,7 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
-    use crate::training::first_parameters;
+    use crate::weights::first_parameters;
 
     #[test]
     fn games_come_back_and_go_on_alike() -> Result<()> {

@@ -3,10 +3,8 @@
 
 use anyhow::{Context, Result};
 use azimuth_chess::position::Position;
-use azimuth_search::{Control, Planner, Report, RootMoves, Value, terminal_value};
+use azimuth_search::{Value, terminal_value};
 use cozy_chess::Move;
-
-use super::TwoHeadNetwork;
 
 /// The prediction for a position.
 #[derive(Clone, Debug)]
@@ -17,84 +15,28 @@ pub struct Assessment {
     pub value: f32,
 }
 
-/// Default number of simulations (the document's).
-const SIMULATIONS: u32 = 10;
-
-/// Maximum number of simulations; a tree of this size takes about a gigabyte.
-const MOST_SIMULATIONS: u32 = 1 << 20;
-
-pub struct MonteCarlo(pub TwoHeadNetwork);
-
-impl Planner for MonteCarlo {
-    fn search(
-        &mut self,
-        root: &Position,
-        control: &mut Control,
-        report: &mut dyn FnMut(&Report),
-    ) -> Result<Report> {
-        let root_moves = RootMoves::new(root, control.limits(), None);
-        let enough = match control.limits().are_open_ended() {
-            true => MOST_SIMULATIONS,
-            false => SIMULATIONS,
-        };
-        let mut tree = Tree::new(root);
-        let (mut next_report, mut lines) = (1, Vec::new());
-        loop {
-            let leaf = tree.select();
-            match leaf.end {
-                Some(value) => tree.back_up(&leaf, value),
-                None => {
-                    let assessed = self.0.assess(&[&leaf.position])?;
-                    tree.expand(&leaf, assessed.first().context("the network says nothing")?);
-                }
-            }
-            if tree.simulations() == 1 {
-                tree.nodes[0].edges.retain(|edge| root_moves.moves.contains(&edge.mv));
-            }
-            let forced = root_moves.is_forced() && control.on_the_clock();
-            let done = tree.simulations() >= enough
-                || control.should_stop(tree.simulations().into())
-                || forced;
-            if done || tree.simulations() >= next_report {
-                lines = reports(&tree, control);
-                root_moves.present(&mut lines, report);
-                next_report *= 2;
-            }
-            if done {
-                return lines.into_iter().next().context("no legal move");
-            }
-        }
-    }
-
-    fn evaluate(&mut self, position: &Position) -> Result<Value> {
-        if let Some(value) = terminal_value(position.board(), 0, position.history()) {
-            return Ok(value);
-        }
-        let assessed = self.0.assess(&[position])?;
-        Ok(Value::estimate(assessed.first().context("the network says nothing")?.value))
-    }
-}
-
-/// One line for each requested root move (`MultiPV`).
-fn reports(tree: &Tree, control: &Control) -> Vec<Report> {
-    let wanted = control.limits().multipv.max(1);
-    let line = |(mv, _, value)| {
-        let pv = tree.line(mv);
-        let (depth, nodes) = (pv.len() as u32, tree.simulations().into());
-        Report {
-            depth,
-            seldepth: depth,
-            nodes,
-            scored: nodes,
-            time: control.elapsed(),
-            ..Report::of(Value::estimate(value), pv)
-        }
-    };
-    tree.root_moves().into_iter().take(wanted).map(line).collect()
-}
-
 /// The weight of exploration (the document's).
 const EXPLORATION: f32 = 1.0;
+
+/// A simulation in each tree: selection, expansion by the assessments of the leaves, which `assess`
+/// gives in one batch, and backpropagation.
+pub fn simulate(
+    trees: &mut [Tree],
+    assess: impl FnOnce(&[&Position]) -> Result<Vec<Assessment>>,
+) -> Result<()> {
+    let leaves: Vec<Leaf> = trees.iter_mut().map(Tree::select).collect();
+    let open = leaves.iter().filter(|leaf| leaf.end.is_none());
+    let open: Vec<&Position> = open.map(|leaf| &leaf.position).collect();
+    let assessed = if open.is_empty() { Vec::new() } else { assess(&open)? };
+    let mut assessed = assessed.iter();
+    for (tree, leaf) in trees.iter_mut().zip(&leaves) {
+        match leaf.end {
+            Some(value) => tree.back_up(leaf, value),
+            None => tree.expand(leaf, assessed.next().context("no assessment")?),
+        }
+    }
+    Ok(())
+}
 
 pub struct Tree {
     root: Position,
@@ -121,13 +63,13 @@ struct Edge {
 
 /// The end of a selection: a position that a network must evaluate, or one in which the game is
 /// over.
-pub struct Leaf {
+struct Leaf {
     /// Nodes and the edges taken from them.
     path: Vec<(usize, usize)>,
     node: usize,
-    pub position: Position,
+    position: Position,
     /// The value for the side to move if the game is over.
-    pub end: Option<f32>,
+    end: Option<f32>,
 }
 
 impl Tree {
@@ -137,13 +79,18 @@ impl Tree {
         Self { root: root.clone(), nodes: vec![node] }
     }
 
-    fn simulations(&self) -> u32 {
+    pub fn simulations(&self) -> u32 {
         self.nodes[0].visits
+    }
+
+    /// Keeps only these of the root's moves, once it is expanded.
+    pub fn keep(&mut self, moves: &[Move]) {
+        self.nodes[0].edges.retain(|edge| moves.contains(&edge.mv));
     }
 
     /// Selection: follows the best edges from the root to a node that is not expanded or is
     /// terminal.
-    pub fn select(&mut self) -> Leaf {
+    fn select(&mut self) -> Leaf {
         let (mut position, mut node, mut path) = (self.root.clone(), 0, Vec::new());
         while let Some(edge) = self.nodes[node].best_edge() {
             path.push((node, edge));
@@ -170,7 +117,7 @@ impl Tree {
     }
 
     /// Expansion and backpropagation of a leaf that is not terminal.
-    pub fn expand(&mut self, leaf: &Leaf, assessment: &Assessment) {
+    fn expand(&mut self, leaf: &Leaf, assessment: &Assessment) {
         let edge = |&(mv, prior)| Edge { mv, prior, visits: 0, total: 0.0, child: None };
         self.nodes[leaf.node].edges = assessment.policy.iter().map(edge).collect();
         self.back_up(leaf, assessment.value);
@@ -178,7 +125,7 @@ impl Tree {
 
     /// Backpropagation. `value` is from the point of view of the side to move at the leaf; its sign
     /// changes at every edge.
-    pub fn back_up(&mut self, leaf: &Leaf, mut value: f32) {
+    fn back_up(&mut self, leaf: &Leaf, mut value: f32) {
         self.nodes[leaf.node].visits += 1;
         for &(node, edge) in leaf.path.iter().rev() {
             value = -value;
@@ -235,6 +182,8 @@ impl Edge {
 
 #[cfg(test)]
 mod tests {
+    use std::slice::from_mut;
+
     use super::*;
 
     /// An assessment with the same value for every position and uniform probabilities.
@@ -290,15 +239,10 @@ mod tests {
     fn a_mate_is_worth_one_to_who_gives_it() -> anyhow::Result<()> {
         let root = Position::from_fen("6k1/5ppp/8/8/8/8/8/3R2K1 w - - 0 1")?;
         let mut tree = Tree::new(&root);
+        let equal =
+            |leaves: &[&Position]| Ok(leaves.iter().map(|leaf| assess(leaf, 0.0)).collect());
         for _ in 0..400 {
-            let leaf = tree.select();
-            match leaf.end {
-                Some(value) => tree.back_up(&leaf, value),
-                None => {
-                    let assessment = assess(&leaf.position, 0.0);
-                    tree.expand(&leaf, &assessment);
-                }
-            }
+            simulate(from_mut(&mut tree), equal)?;
         }
         let best = tree.root_moves()[0];
         assert_eq!((best.0.to_string().as_str(), best.2), ("d1d8", 1.0));

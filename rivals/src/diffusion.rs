@@ -2,60 +2,61 @@
 //! of state, action, next state, next action and so on. The first state is given. All other tokens
 //! start masked (absorbing noise) and are unmasked step by step. The first action is played. The
 //! predicted future replaces the search. The network is a bidirectional transformer.
+//!
+//! Training: the document's Algorithm 1, with AdamW. The state before the first action is given, so
+//! its illegal moves have no probability, as in play.
 
-mod training;
-
-use anyhow::Result;
-use azimuth_chess::position::Position;
+use anyhow::{Result, ensure};
+use azimuth_chess::position::{Position, board_after, legal_moves};
 use azimuth_chess::tokens::{LEN, tokenize};
 use azimuth_network::fused::{DropoutMask, LAYER_NORM_EPSILON, reference};
 use azimuth_search::{Planner, Value};
-use candle_core::{D, Device, Module, Tensor};
-use candle_nn::ops::layer_norm_slow;
+use candle_core::{D, DType, Device, Module, Tensor};
+use candle_nn::ops::{layer_norm_slow, log_softmax};
 use candle_nn::{Embedding, Init, VarBuilder, embedding, init};
 use cozy_chess::{Board, Color, Move};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use crate::board::{MOVES, move_index, turned, viewer};
-use crate::network::{Linear, linear};
+use crate::board::{MOVES, bit, move_index, turned, viewer};
+use crate::network::{LegalMoves, Linear, linear};
 use crate::planners::{MoveRanking, Ranking, RanksMoves};
+use crate::training::{Learner, Lesson, Metrics, Plan, Study, TrainOptions, TrainingStep};
 use crate::weights::RivalWeights;
-pub use training::train;
 
 /// Sizes of the network and of its sequences.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct DiffusionConfig {
+struct DiffusionConfig {
     /// Number of states in a sequence, and of actions.
-    pub horizon: usize,
+    horizon: usize,
     /// Number of timesteps of the noise.
-    pub timesteps: usize,
+    timesteps: usize,
     /// Width of the residual stream.
-    pub width: usize,
-    pub layers: usize,
+    width: usize,
+    layers: usize,
     /// Number of attention heads in each layer.
-    pub heads: usize,
+    heads: usize,
     /// Whether a sequence shows boards and moves from the side that moves first.
     #[serde(default)]
-    pub oriented: bool,
+    oriented: bool,
 }
 
 /// Number of tokens of a state; the tokens are ChessBench's.
-pub const STATE: usize = LEN;
+const STATE: usize = LEN;
 
 const STATE_TOKENS: usize = 33;
 
 /// Number of different action tokens: the move indices.
-pub const ACTION_TOKENS: usize = MOVES;
+const ACTION_TOKENS: usize = MOVES;
 
-pub const MASKED_STATE: u32 = STATE_TOKENS as u32;
+const MASKED_STATE: u32 = STATE_TOKENS as u32;
 
-pub const MASKED_ACTION: u32 = ACTION_TOKENS as u32;
+const MASKED_ACTION: u32 = ACTION_TOKENS as u32;
 
 /// Maps tokens to logits of the original tokens.
-pub struct DiffusionNetwork {
+struct DiffusionNetwork {
     config: DiffusionConfig,
     states: Embedding,
     actions: Embedding,
@@ -77,7 +78,7 @@ struct Layer {
 impl DiffusionNetwork {
     /// A network with the parameters `states`, `actions`, `places`, `layer.N`, `norm`, `to_states`,
     /// `to_actions`.
-    pub fn new(config: DiffusionConfig, vb: &VarBuilder<'_>) -> candle_core::Result<Self> {
+    fn new(config: DiffusionConfig, vb: &VarBuilder<'_>) -> candle_core::Result<Self> {
         let DiffusionConfig { horizon, width, layers, .. } = config;
         // Positional embeddings start as large as token embeddings, so that masked tokens differ
         // from each other.
@@ -96,7 +97,7 @@ impl DiffusionNetwork {
         })
     }
 
-    pub fn device(&self) -> &Device {
+    fn device(&self) -> &Device {
         self.places.device()
     }
 
@@ -104,7 +105,7 @@ impl DiffusionNetwork {
     /// first result holds the logits of all states but the first (sequences x 77 (horizon - 1) x
     /// 33); it is `None` if the horizon is 1. The second holds the logits of the actions (sequences
     /// x horizon x 4672).
-    pub fn forward(
+    fn forward(
         &self,
         states: &Tensor,
         actions: &Tensor,
@@ -175,7 +176,7 @@ impl Norm {
 }
 
 /// The tokens of a state, as `view` sees it.
-pub fn state_tokens(board: &Board, view: Color) -> [u32; STATE] {
+fn state_tokens(board: &Board, view: Color) -> [u32; STATE] {
     let clock = board.halfmove_clock().into();
     let tokens = match view {
         Color::White => tokenize(board, clock),
@@ -185,14 +186,14 @@ pub fn state_tokens(board: &Board, view: Color) -> [u32; STATE] {
 }
 
 /// The probability that a token is not masked at time `t` of `timesteps`.
-pub fn alpha(t: usize, timesteps: usize) -> f64 {
+fn alpha(t: usize, timesteps: usize) -> f64 {
     1.0 - t as f64 / timesteps as f64
 }
 
 /// lambda_t = (alpha_{t-1} - alpha_t) / (1 - alpha_t) = 1 / t: the weight in the loss of a masked
 /// token at time `t` (from 1), and the probability that it is unmasked in the step to t - 1. (The
 /// document's formula lacks a minus sign.)
-pub fn lambda(t: usize) -> f64 {
+fn lambda(t: usize) -> f64 {
     1.0 / t as f64
 }
 
@@ -201,14 +202,14 @@ pub fn lambda(t: usize) -> f64 {
 /// `truths` (sequences x tokens) holds these log probabilities. `masked` (sequences x tokens) holds
 /// the weight of each masked token, and 0 for other tokens. `lambdas` holds one number for each
 /// sequence.
-pub fn loss(truths: &Tensor, masked: &Tensor, lambdas: &Tensor) -> candle_core::Result<Tensor> {
+fn loss(truths: &Tensor, masked: &Tensor, lambdas: &Tensor) -> candle_core::Result<Tensor> {
     ((truths * masked)?.sum(1)? * lambdas)?.mean_all()?.neg()
 }
 
 impl DiffusionNetwork {
     /// Sorts `moves`, the legal moves of `board`: first the sampled move, then the others by their
     /// logits in the step that sampled it.
-    pub fn sample(&self, board: &Board, moves: &[Move]) -> Result<Vec<Move>> {
+    fn sample(&self, board: &Board, moves: &[Move]) -> Result<Vec<Move>> {
         let DiffusionConfig { horizon, timesteps, oriented, .. } = self.config;
         let view = viewer(board, oriented);
         let number = |mv: Move| move_index(board, mv, view);
@@ -259,6 +260,209 @@ impl RanksMoves for DiffusionNetwork {
         // The network predicts a move and no value.
         let moves = moves.into_iter().map(|mv| (mv, Value::DRAW)).collect();
         Ok(Ranking { moves, nodes: self.config.timesteps as u64 })
+    }
+}
+
+/// DiffuSearch's sizes: 8 layers of width 256, a horizon of 4 and 20 timesteps. The document gives
+/// none.
+const DOCUMENT: (DiffusionConfig, Plan) = (
+    DiffusionConfig { horizon: 4, timesteps: 20, width: 256, layers: 8, heads: 8, oriented: false },
+    Plan { batch: 1_024, steps: 200_000, learning_rate: 3e-4, weight_decay: 0.01, clip: Some(1.0) },
+);
+
+const SMALL: (DiffusionConfig, Plan) = (
+    DiffusionConfig { horizon: 2, timesteps: 8, width: 64, layers: 2, heads: 2, oriented: true },
+    Plan { batch: 32, steps: 9_000, learning_rate: 1e-3, weight_decay: 0.01, clip: Some(1.0) },
+);
+
+pub fn train(options: &TrainOptions) -> Result<()> {
+    let (lesson, config) = Lesson::read("diffusion", options, DOCUMENT, SMALL)?;
+    ensure!(
+        [config.horizon, config.timesteps, config.heads].iter().all(|&size| size > 0)
+            && config.width.is_multiple_of(config.heads),
+        "--size: horizon, timesteps and heads are at least 1, and heads divide width"
+    );
+    let mut learner = DiffusionLearner {
+        network: DiffusionNetwork::new(config, &lesson.vb())?,
+        training: Sequences::new(&lesson.studies.training, config.horizon),
+        held_out: Sequences::new(&lesson.studies.held_out_in_order, config.horizon),
+    };
+    let starts = [&learner.training, &learner.held_out].map(|sequences| sequences.starts.len());
+    ensure!(
+        starts.iter().all(|&count| count > 0),
+        "the data has too few games in which best moves follow one another: {} sequences of {} \
+         moves to learn from and {} held out",
+        starts[0],
+        config.horizon,
+        starts[1]
+    );
+    crate::training::train(options, &lesson, &mut learner)
+}
+
+struct DiffusionLearner<'a> {
+    network: DiffusionNetwork,
+    training: Sequences<'a>,
+    held_out: Sequences<'a>,
+}
+
+/// The weight in the loss of a token of a state; that of an action is 1. A state has 77 tokens, and
+/// most of them are equal to those of the state before.
+const STATE_WEIGHT: f64 = 0.1;
+
+impl DiffusionLearner<'_> {
+    /// The loss of sequences, each of which is noised to a random time.
+    fn loss_of(
+        &self,
+        sequences: &Sequences<'_>,
+        starts: &[u32],
+        rng: &mut impl Rng,
+    ) -> Result<Tensor> {
+        let DiffusionConfig { horizon, timesteps, oriented, .. } = self.network.config;
+        let (mut states, mut actions) = (Vec::new(), Vec::new());
+        let (mut masked_states, mut masked_actions) = (Vec::new(), Vec::new());
+        let mut lambdas = Vec::new();
+        // The given boards, and the moves that follow.
+        let (mut given, mut first_moves) = (Vec::new(), Vec::new());
+        for &start in starts {
+            let t = rng.random_range(1..=timesteps);
+            let mut is_masked =
+                |given: bool| bit(!given && rng.random::<f64>() >= alpha(t, timesteps));
+            let first = sequences.first(start);
+            given.push(&first.board);
+            first_moves.push(vec![(first.best().0, 1.0)]);
+            let view = viewer(&first.board, oriented);
+            for (place, study) in sequences.studies(start).enumerate() {
+                states.extend(state_tokens(&study.board, view));
+                masked_states.extend((0..STATE).map(|_| is_masked(place == 0)));
+                actions.push(move_index(&study.board, study.best().0, view) as u32);
+                masked_actions.push(is_masked(false));
+            }
+            lambdas.push(lambda(t) as f32);
+        }
+        let (count, device) = (starts.len(), self.network.device());
+        let states = Tensor::from_vec(states, (count, horizon, STATE), device)?;
+        let actions = Tensor::from_vec(actions, (count, horizon), device)?;
+        let masked_states = Tensor::from_vec(masked_states, (count, horizon, STATE), device)?;
+        let masked_actions = Tensor::from_vec(masked_actions, (count, horizon), device)?;
+        let lambdas = Tensor::from_vec(lambdas, count, device)?;
+        let (of_states, of_actions) = self.network.forward(
+            &hidden(&states, &masked_states, MASKED_STATE)?,
+            &hidden(&actions, &masked_actions, MASKED_ACTION)?,
+        )?;
+        let first = of_actions.narrow(1, 0, 1)?.squeeze(1)?.contiguous()?;
+        let legal = LegalMoves::new(&given, oriented, device)?;
+        let first = legal.log_likelihoods(&first, &first_moves)?.unsqueeze(1)?;
+        let (mut truths, mut masked) = (vec![first], vec![masked_actions]);
+        if let Some(of_states) = of_states {
+            let later = |tensor: &Tensor| tensor.narrow(1, 1, horizon - 1);
+            truths.push(self::truths(&later(&of_actions)?, &later(&actions)?)?);
+            truths.push(self::truths(&of_states, &later(&states)?.flatten_from(1)?)?);
+            masked.push((later(&masked_states)?.flatten_from(1)? * STATE_WEIGHT)?);
+        }
+        Ok(loss(&Tensor::cat(&truths, 1)?, &Tensor::cat(&masked, 1)?, &lambdas)?)
+    }
+}
+
+/// Replaces the ids at masked positions by `mask`.
+fn hidden(ids: &Tensor, masked: &Tensor, mask: u32) -> candle_core::Result<Tensor> {
+    let masks = Tensor::full(mask, ids.shape(), ids.device())?;
+    masked.to_dtype(DType::U8)?.where_cond(&masks, ids)
+}
+
+/// Log probabilities that the logits (.. x ids) assign to ids (..).
+fn truths(logits: &Tensor, ids: &Tensor) -> candle_core::Result<Tensor> {
+    log_softmax(logits, D::Minus1)?
+        .gather(&ids.contiguous()?.unsqueeze(D::Minus1)?, D::Minus1)?
+        .squeeze(D::Minus1)
+}
+
+/// Approximate numbers of held-out sequences for measuring the loss, and of sequences whose first
+/// action is sampled, which takes a forward pass for each timestep.
+const MEASURED: usize = 500;
+const SAMPLED: usize = 250;
+
+impl Learner for DiffusionLearner<'_> {
+    fn loss(&mut self, step: &mut TrainingStep<'_>) -> Result<Tensor> {
+        let starts = &self.training.starts;
+        let mut start = |_| starts[step.rng.random_range(0..starts.len())];
+        let starts: Vec<u32> = (0..step.lesson.plan.batch).map(&mut start).collect();
+        self.loss_of(&self.training, &starts, &mut step.rng)
+    }
+
+    fn measure(&mut self, _lesson: &Lesson) -> Result<Metrics> {
+        // The same noise at every measurement.
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+        let starts = spread(&self.held_out.starts, MEASURED);
+        let mut sum = 0.0;
+        for starts in starts.chunks(50) {
+            let loss = self.loss_of(&self.held_out, starts, &mut rng)?.to_scalar::<f32>()?;
+            sum += f64::from(loss) * starts.len() as f64;
+        }
+        let sampled = spread(&self.held_out.starts, SAMPLED);
+        let mut right = 0;
+        for &start in &sampled {
+            let study = self.held_out.first(start);
+            let moves = self.network.sample(&study.board, &legal_moves(&study.board))?;
+            right += usize::from(moves.first() == Some(&study.best().0));
+        }
+        Ok(vec![
+            ("loss", sum / starts.len() as f64),
+            ("best_move", right as f64 / sampled.len() as f64),
+        ])
+    }
+}
+
+/// About `count` of the numbers, evenly spread.
+fn spread(numbers: &[u32], count: usize) -> Vec<u32> {
+    numbers.iter().copied().step_by(numbers.len().div_ceil(count).max(1)).collect()
+}
+
+/// Maximum distance in the data from a study to its successor. Variations may lie between the two.
+const REACH: usize = 8;
+
+/// Studies that start a sequence, in which each state follows from the best move of the state
+/// before it.
+struct Sequences<'a> {
+    studies: &'a [Study],
+    /// For each study, the index of its successor.
+    next: Vec<Option<u32>>,
+    /// Indices of the studies that start a sequence of `horizon` states.
+    starts: Vec<u32>,
+    horizon: usize,
+}
+
+impl<'a> Sequences<'a> {
+    fn new(studies: &'a [Study], horizon: usize) -> Self {
+        let following = |(place, study): (usize, &Study)| {
+            let after = board_after(&study.board, study.best().0);
+            let near = studies[place + 1..].iter().take(REACH);
+            let steps =
+                near.map(|study| &study.board).position(|board| board.same_position(&after));
+            steps.map(|steps| (place + 1 + steps) as u32)
+        };
+        let next: Vec<_> = studies.iter().enumerate().map(following).collect();
+        let is_long = |&start: &u32| {
+            let mut at = Some(start);
+            (1..horizon).all(|_| {
+                at = at.and_then(|place| next[place as usize]);
+                at.is_some()
+            })
+        };
+        let starts = (0..studies.len() as u32).filter(is_long).collect();
+        Self { studies, next, starts, horizon }
+    }
+
+    /// The first study of the sequence that begins at `start`, one of [`Self::starts`].
+    fn first(&self, start: u32) -> &'a Study {
+        &self.studies[start as usize]
+    }
+
+    /// The studies of the sequence that begins at `start`, one of [`Self::starts`].
+    fn studies(&self, start: u32) -> impl Iterator<Item = &'a Study> {
+        let follow = |&place: &u32| self.next[place as usize];
+        let places = std::iter::successors(Some(start), follow).take(self.horizon);
+        let studies = self.studies;
+        places.map(move |place| &studies[place as usize])
     }
 }
 
