@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::{fmt, thread};
 
 use anyhow::{Context, Result, bail, ensure};
+use azimuth::uci::Go;
 use azimuth_chess::position::{Ending, Position};
 use azimuth_chess::win_probability::win_probability_of_centipawns;
 use azimuth_cli::print_line;
-use azimuth_network::replace_file::{check_output, replace_file};
 use clap::Args;
 use cozy_chess::{Color, Move};
 use rand::SeedableRng;
@@ -17,7 +17,7 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use crate::device::DeviceArguments;
+use crate::arguments::{DeviceArguments, JsonFile};
 use crate::elo::book;
 use crate::elo::player::{Choice, Player, Roster, Situation};
 use crate::games::{Evaluation, GameRecord, read_file};
@@ -52,9 +52,8 @@ pub struct Accuracy {
     /// Number of judges or players that run at a time.
     #[arg(long, default_value_t = 1)]
     concurrency: usize,
-    /// Also write the results to this JSON file.
-    #[arg(long)]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    json: JsonFile,
     #[command(flatten)]
     device: DeviceArguments,
 }
@@ -63,10 +62,7 @@ pub fn run(arguments: Accuracy) -> Result<()> {
     let Accuracy { players, positions, games, count, seed, judge, concurrency, .. } = arguments;
     ensure!(concurrency > 0, "--concurrency 0: expected at least 1");
     ensure!(count > 0, "--count 0: expected at least 1");
-    if let Some(path) = &arguments.json {
-        let inputs = games.iter().chain(&positions).map(PathBuf::as_path);
-        check_output(path, &inputs.collect::<Vec<_>>())?;
-    }
+    arguments.json.check(&games.iter().chain(&positions).collect::<Vec<_>>())?;
     if let Some(clock) = players.iter().chain([&judge]).find_map(|player| player.limit.clock) {
         bail!("tc={clock}: separate positions have no clock; give movetime=, nodes= or depth=");
     }
@@ -88,9 +84,7 @@ pub fn run(arguments: Accuracy) -> Result<()> {
         judge: judges.participants[0].name.settings.clone(),
         players: by_player(&decisions, &judged),
     };
-    if let Some(path) = &arguments.json {
-        replace_file(path, serde_json::to_string_pretty(&results)?.as_bytes())?;
-    }
+    arguments.json.write(&results)?;
     print_line(results.to_string().trim_end())
 }
 
@@ -112,9 +106,7 @@ fn ask(player: &mut dyn Player, position: &Position) -> Result<Choice> {
         start: &position.fen(false),
         moves: &[],
         position,
-        clocks: [None, None],
-        increments: Default::default(),
-        moves_to_go: None,
+        go: Go::default(),
     })
 }
 
@@ -282,23 +274,22 @@ fn by_player(decisions: &[Decision], judged: &[Judgement]) -> Vec<PlayerAccuracy
     for judged in decisions.iter().zip(judged) {
         own.entry(&judged.0.player).or_default().push(judged);
     }
-    own.into_iter().map(|(name, judged)| summary(name, &judged)).collect()
-}
-
-fn summary(name: &str, all: &[(&Decision, &Judgement)]) -> PlayerAccuracy {
-    let phase = |decision: &Decision| {
+    let phase_of = |decision: &Decision| {
         let pieces = decision.position.board().occupied().len();
-        PHASES.iter().position(|&(_, least)| pieces >= least)
+        PHASES.iter().find(|&&(_, least)| pieces >= least)
     };
-    let of_phase = |(number, &(phase_name, _)): (usize, &(&str, u32))| {
-        let own = all.iter().filter(|(decision, _)| phase(decision) == Some(number));
-        (phase_name.to_owned(), figures(own.copied()))
+    let accuracy = |(name, all): (&str, Vec<(&Decision, &Judgement)>)| {
+        let of_phase = |phase: &(&str, u32)| {
+            let own = all.iter().filter(|(decision, _)| phase_of(decision) == Some(phase));
+            (phase.0.to_owned(), figures(own.copied()))
+        };
+        PlayerAccuracy {
+            player: name.to_owned(),
+            all: figures(all.iter().copied()),
+            phases: PHASES.iter().map(of_phase).collect(),
+        }
     };
-    PlayerAccuracy {
-        player: name.to_owned(),
-        all: figures(all.iter().copied()),
-        phases: PHASES.iter().enumerate().map(of_phase).collect(),
-    }
+    own.into_iter().map(accuracy).collect()
 }
 
 fn figures<'a>(decisions: impl Iterator<Item = (&'a Decision, &'a Judgement)>) -> Figures {

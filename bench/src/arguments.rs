@@ -1,13 +1,17 @@
-//! Command-line arguments for the encoder's device, and the worker that runs the encoder.
+//! Command-line arguments of several commands: the encoder's device, with the worker that runs the
+//! encoder, and a file for the results.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use azimuth_cli::say;
+use azimuth_network::replace_file::{check_output, replace_file};
 use azimuth_network::weights::Weights;
 use azimuth_search::inference::{Backend, Precision, Worker};
 use candle_core::{DType, Device};
 use clap::Args;
+use serde::Serialize;
 
 /// Device and precision of the encoder.
 #[derive(Args, Clone, Copy)]
@@ -38,4 +42,25 @@ pub fn start_worker(weights: Arc<Weights>, device: &Device, dtype: DType) -> Res
 /// Prints a worker's notice on standard error.
 pub fn notice(text: &str) {
     say(format_args!("azimuth-bench: {text}"));
+}
+
+/// A file for the results.
+#[derive(Args, Clone)]
+pub struct JsonFile {
+    /// Also write the results to this JSON file.
+    #[arg(long)]
+    json: Option<PathBuf>,
+}
+
+impl JsonFile {
+    /// Fails if the file cannot be written, or is one of the `inputs`.
+    pub fn check<P: AsRef<Path>>(&self, inputs: &[P]) -> Result<()> {
+        let inputs: Vec<&Path> = inputs.iter().map(AsRef::as_ref).collect();
+        self.json.iter().try_for_each(|path| check_output(path, &inputs))
+    }
+
+    pub fn write(&self, results: &impl Serialize) -> Result<()> {
+        let Some(path) = &self.json else { return Ok(()) };
+        replace_file(path, serde_json::to_string_pretty(results)?.as_bytes())
+    }
 }

@@ -2,8 +2,8 @@
 
 mod accuracy;
 mod adopt;
+mod arguments;
 mod clock;
-mod device;
 mod elo;
 mod games;
 mod plot;

@@ -1,13 +1,10 @@
 //! `azimuth-bench precision`: numerical effects of a device and its precision on embeddings and
 //! scores.
 
-use std::path::{Path, PathBuf};
-
 use anyhow::Result;
 use azimuth_cli::print_line;
 use azimuth_network::Inputs;
 use azimuth_network::axis::Axis;
-use azimuth_network::replace_file::{check_output, replace_file};
 use azimuth_search::encoder::{self, Encoder};
 use azimuth_search::inference::device_name;
 use candle_core::{DType, Device};
@@ -15,7 +12,7 @@ use clap::Args;
 use cozy_chess::Board;
 use serde::Serialize;
 
-use crate::device::DeviceArguments;
+use crate::arguments::{DeviceArguments, JsonFile};
 use crate::speed::subject::Subject;
 use crate::speed::{children, roots};
 
@@ -29,9 +26,8 @@ pub struct Precision {
     /// Approximate number of positions; siblings are never split.
     #[arg(long, default_value_t = 10_000)]
     positions: usize,
-    /// Also write the results to this JSON file.
-    #[arg(long)]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    json: JsonFile,
     #[command(flatten)]
     device: DeviceArguments,
 }
@@ -54,10 +50,7 @@ struct Agreement {
 
 pub fn run(arguments: &Precision) -> Result<()> {
     let (device, dtype) = arguments.device.open()?;
-    if let Some(path) = &arguments.json {
-        let inputs = arguments.encoders.iter().map(Path::new);
-        check_output(path, &inputs.collect::<Vec<_>>())?;
-    }
+    arguments.json.check(&arguments.encoders)?;
     let families = families(arguments.positions)?;
     let boards: Vec<&Board> = families.iter().flatten().collect();
     let sizes: Vec<usize> = families.iter().map(Vec::len).collect();
@@ -89,10 +82,7 @@ pub fn run(arguments: &Precision) -> Result<()> {
             best,
         });
     }
-    if let Some(path) = &arguments.json {
-        replace_file(path, serde_json::to_string_pretty(&all)?.as_bytes())?;
-    }
-    Ok(())
+    arguments.json.write(&all)
 }
 
 /// Children of the same parents, for about `positions` positions.

@@ -18,7 +18,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use crate::device::DeviceArguments;
+use crate::arguments::DeviceArguments;
 use crate::elo::book;
 use crate::elo::game::{self, Adjudication};
 use crate::elo::player::{InProcess, Player, Roster};

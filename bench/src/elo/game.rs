@@ -4,6 +4,7 @@ use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use azimuth::uci::Go;
 use azimuth_chess::pgn::Outcome;
 use azimuth_chess::position::Position;
 use cozy_chess::Color;
@@ -48,14 +49,8 @@ pub fn play(
         let made = moves.len() / 2;
         let control = controls[side as usize];
         let moves_to_go = control.and_then(|control| control.moves_to_go(made));
-        let situation = Situation {
-            start,
-            moves: &moves,
-            position: &position,
-            clocks,
-            increments,
-            moves_to_go,
-        };
+        let go = Go { time: clocks, increment: increments, moves_to_go, ..Go::default() };
+        let situation = Situation { start, moves: &moves, position: &position, go };
         let choice = player.choose(&situation)?;
         waits.extend(choice.waited);
         if overstepped(&mut clocks[side as usize], player.limit(), choice.time, made + 1) {

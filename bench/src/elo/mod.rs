@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use azimuth_cli::{print_line, say};
 use azimuth_network::replace_file::{check_different, check_output, replace_file};
 use azimuth_search::inference::BatchSecond;
@@ -21,7 +21,7 @@ use game::{Adjudication, DrawRule, ResignRule};
 use player::{Participant, Player, Roster};
 use serde::Serialize;
 
-use crate::device::DeviceArguments;
+use crate::arguments::DeviceArguments;
 use crate::games::{GameFile, GameRecord};
 use crate::rating::{Sprt, Standings, Verdict, table};
 use crate::settings::PlayerSettings;
@@ -310,8 +310,10 @@ impl Tournament<'_> {
         mut report: impl FnMut(Played) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let threads = self.concurrency.min(left.len());
-        let mut players: Vec<ThreadPlayers> =
-            (0..threads).map(|_| self.players(roster)).collect::<Result<_>>()?;
+        let all = 0..self.participants.len();
+        let mut players: Vec<Vec<Box<dyn Player>>> = (0..threads)
+            .map(|_| all.clone().map(|player| roster.player(player)).collect())
+            .collect::<Result<_>>()?;
         let (fixtures, queue) = unbounded();
         left.into_iter().try_for_each(|fixture| fixtures.send(fixture))?;
         drop(fixtures);
@@ -341,19 +343,12 @@ impl Tournament<'_> {
         })
     }
 
-    fn players(&self, roster: &Roster) -> Result<ThreadPlayers> {
-        let players: HashSet<usize> = self.pairings.iter().flatten().copied().collect();
-        players.into_iter().map(|player| Ok((player, roster.player(player)?))).collect()
-    }
-
-    fn play_one(&self, players: &mut ThreadPlayers, fixture: Fixture) -> Result<Played> {
+    fn play_one(&self, players: &mut [Box<dyn Player>], fixture: Fixture) -> Result<Played> {
         let (white, black, round) = self.label(fixture);
         let context = || format!("round {round}, '{white}' against '{black}'");
         let opening = &self.openings[fixture.opening];
         let Fixture { white: one, black: other, .. } = fixture;
-        let [Some(first), Some(second)] = players.get_disjoint_mut([&one, &other]) else {
-            bail!("{}: a player cannot meet itself", context());
-        };
+        let [first, second] = players.get_disjoint_mut([one, other]).with_context(context)?;
         let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
         let started = (now.strftime("%Y.%m.%d").to_string(), now.strftime("%H:%M:%S").to_string());
         let game = game::play(opening, [&mut **first, &mut **second], &self.adjudication)
@@ -373,9 +368,6 @@ impl Tournament<'_> {
         Ok((record, game.waits))
     }
 }
-
-/// A thread's players by their participant index.
-type ThreadPlayers = HashMap<usize, Box<dyn Player>>;
 
 /// A line for each second in which an encoder had a batch: the batches that began in it, the mean
 /// number of searches and of positions in a batch, and the positions of the largest.

@@ -20,7 +20,7 @@ use candle_core::{DType, Device};
 use cozy_chess::Move;
 use sha2::{Digest, Sha256};
 
-use crate::device::{notice, start_worker};
+use crate::arguments::{notice, start_worker};
 use crate::games::{Evaluation, Name};
 use crate::plot::grouped;
 use crate::settings::{InProcessPlayer, Limit, PlayerProgram, PlayerSettings, UciPlayer};
@@ -33,13 +33,8 @@ pub struct Situation<'a> {
     pub moves: &'a [Move],
     /// The position after `moves`.
     pub position: &'a Position,
-    /// Time left of White and Black, if they play with a clock.
-    pub clocks: [Option<Duration>; 2],
-    /// Increments of White and Black.
-    pub increments: [Duration; 2],
-    /// Number of moves until the side to move gets more time, if the time control has such a
-    /// number.
-    pub moves_to_go: Option<u32>,
+    /// The clocks, if the players have them, and the moves until the side to move gets more time.
+    pub go: Go,
 }
 
 #[derive(Clone, Debug)]
@@ -103,13 +98,7 @@ impl Player for InProcess {
 
     fn choose(&mut self, situation: &Situation<'_>) -> Result<Choice> {
         let board = situation.position.board();
-        let go = Go {
-            time: situation.clocks,
-            increment: situation.increments,
-            moves_to_go: situation.moves_to_go,
-            move_time: self.limit.move_time,
-            ..Go::default()
-        };
+        let go = Go { move_time: self.limit.move_time, ..situation.go.clone() };
         let limits = Limits {
             depth: self.limit.depth,
             nodes: self.limit.nodes,
@@ -159,7 +148,7 @@ impl Process {
     /// Time after which the engine counts as hanging.
     fn patience(&self, situation: &Situation<'_>) -> Duration {
         let side = situation.position.board().side_to_move() as usize;
-        match (self.limit.move_time, situation.clocks[side]) {
+        match (self.limit.move_time, situation.go.time[side]) {
             (Some(time), _) | (None, Some(time)) => time + self.limit.margin + HANGING,
             (None, None) => PATIENCE,
         }
@@ -167,8 +156,8 @@ impl Process {
 
     fn go(&self, situation: &Situation<'_>) -> String {
         let mut go = "go".to_owned();
-        let [white, black] = situation.clocks;
-        let [white_increment, black_increment] = situation.increments;
+        let Go { time: [white, black], increment: [white_increment, black_increment], .. } =
+            situation.go;
         let mut add = |name: &str, value: Option<u128>| {
             if let Some(value) = value {
                 go.push_str(&format!(" {name} {value}"));
@@ -180,7 +169,7 @@ impl Process {
             add("btime", Some(black.or(white).unwrap_or_default().as_millis()));
             add("winc", Some(white_increment.as_millis()));
             add("binc", Some(black_increment.as_millis()));
-            add("movestogo", situation.moves_to_go.map(u128::from));
+            add("movestogo", situation.go.moves_to_go.map(u128::from));
         }
         add("depth", self.limit.depth.map(u128::from));
         add("nodes", self.limit.nodes.map(u128::from));

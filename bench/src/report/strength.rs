@@ -9,8 +9,8 @@ use azimuth_search::BeamVerify;
 use azimuth_search::names::name_of;
 use plotters::prelude::SeriesLabelPosition;
 
+use super::results::{Kind, Match, Players, RivalResults, Tau};
 use super::tables::header;
-use super::{Kind, Match, Players, RivalResults, Tau};
 use crate::games::GameRecord;
 use crate::plot::{Axes, Series, draw, grouped};
 use crate::rating::{Player, Rating, Ratings, Standings, effects};
@@ -381,7 +381,7 @@ mod tests {
 
     use anyhow::Context;
 
-    use super::super::Results;
+    use super::super::results::Results;
     use super::*;
 
     #[test]

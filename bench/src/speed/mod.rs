@@ -3,7 +3,6 @@
 
 pub mod subject;
 
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -11,7 +10,6 @@ use azimuth_chess::bench_positions::BENCH_POSITIONS;
 use azimuth_chess::position::{Position, board_after, legal_moves};
 use azimuth_cli::print_line;
 use azimuth_network::Inputs;
-use azimuth_network::replace_file::{check_output, replace_file};
 use azimuth_search::encoder::Scores;
 use azimuth_search::inference::{Worker, device_name};
 use azimuth_search::model::Model;
@@ -24,7 +22,7 @@ use cozy_chess::Board;
 use serde::{Deserialize, Serialize};
 use subject::Subject;
 
-use crate::device::{DeviceArguments, start_worker};
+use crate::arguments::{DeviceArguments, JsonFile, start_worker};
 
 /// Measure the speed of encoders (positions per second by batch size), the time per move by depth,
 /// and the share of the machine's limit that each reaches.
@@ -45,9 +43,8 @@ pub struct Speed {
     /// Number of rounds of every measurement; the median is reported.
     #[arg(long, default_value_t = 5)]
     rounds: usize,
-    /// Also write the results to this JSON file.
-    #[arg(long)]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    json: JsonFile,
     #[command(flatten)]
     device: DeviceArguments,
 }
@@ -118,10 +115,7 @@ pub struct GameSpeed {
 
 pub fn run(arguments: &Speed) -> Result<()> {
     let (device, dtype) = arguments.device.open()?;
-    if let Some(path) = &arguments.json {
-        let inputs = arguments.encoders.iter().map(Path::new);
-        check_output(path, &inputs.collect::<Vec<_>>())?;
-    }
+    arguments.json.check(&arguments.encoders)?;
     let subjects: Vec<Subject> =
         arguments.encoders.iter().map(|name| Subject::named(name)).collect::<Result<_>>()?;
     let size = if device.is_cpu() { 1536 } else { 8192 };
@@ -148,11 +142,7 @@ pub fn run(arguments: &Speed) -> Result<()> {
         encoders.extend(bench.encoder()?);
         searches.push(bench.search()?);
     }
-    if let Some(path) = &arguments.json {
-        let results = SpeedResults { machine, encoders, searches };
-        replace_file(path, serde_json::to_string_pretty(&results)?.as_bytes())?;
-    }
-    Ok(())
+    arguments.json.write(&SpeedResults { machine, encoders, searches })
 }
 
 /// The processor's name, if the system reports it.
