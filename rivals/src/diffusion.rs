@@ -13,14 +13,14 @@ use azimuth_network::fused::{DropoutMask, LAYER_NORM_EPSILON, reference};
 use azimuth_search::{Planner, Value};
 use candle_core::{D, DType, Device, Module, Tensor};
 use candle_nn::ops::{layer_norm_slow, log_softmax};
-use candle_nn::{Embedding, Init, VarBuilder, embedding, init};
+use candle_nn::{Embedding, Init, Linear, VarBuilder, embedding, init, linear};
 use cozy_chess::{Board, Color, Move};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
 use crate::board::{MOVES, bit, move_index, turned, viewer};
-use crate::network::{LegalMoves, Linear, linear};
+use crate::network::LegalMoves;
 use crate::planners::{MoveRanking, Ranking, RanksMoves};
 use crate::training::{Learner, Lesson, Metrics, Plan, Study, TrainOptions, TrainingStep};
 use crate::weights::RivalWeights;
@@ -92,8 +92,8 @@ impl DiffusionNetwork {
                 .map(|number| Layer::new(width, &vb.pp("layer").pp(number)))
                 .collect::<candle_core::Result<_>>()?,
             norm: Norm::new(width, &vb.pp("norm"))?,
-            to_states: linear(width, STATE_TOKENS, &vb.pp("to_states"))?,
-            to_actions: linear(width, ACTION_TOKENS, &vb.pp("to_actions"))?,
+            to_states: linear(width, STATE_TOKENS, vb.pp("to_states"))?,
+            to_actions: linear(width, ACTION_TOKENS, vb.pp("to_actions"))?,
         })
     }
 
@@ -136,17 +136,17 @@ impl Layer {
     fn new(width: usize, vb: &VarBuilder<'_>) -> candle_core::Result<Self> {
         Ok(Self {
             norms: [Norm::new(width, &vb.pp("norm1"))?, Norm::new(width, &vb.pp("norm2"))?],
-            packed: linear(width, 3 * width, &vb.pp("packed"))?,
-            mixed: linear(width, width, &vb.pp("mixed"))?,
-            wide: linear(width, 4 * width, &vb.pp("wide"))?,
-            narrow: linear(4 * width, width, &vb.pp("narrow"))?,
+            packed: linear(width, 3 * width, vb.pp("packed"))?,
+            mixed: linear(width, width, vb.pp("mixed"))?,
+            wide: linear(width, 4 * width, vb.pp("wide"))?,
+            narrow: linear(4 * width, width, vb.pp("narrow"))?,
         })
     }
 
     fn forward(&self, stream: &Tensor, heads: usize) -> candle_core::Result<Tensor> {
         let [before_attention, before_widening] = &self.norms;
         let packed = self.packed.forward(&before_attention.of(stream)?)?;
-        let bias = self.packed.bias.zeros_like()?;
+        let bias = Tensor::zeros(packed.dim(2)?, packed.dtype(), packed.device())?;
         let mixed = reference::attention(&packed, &bias, heads, DropoutMask::NONE)?;
         let stream = (stream + self.mixed.forward(&mixed)?)?;
         let wide = self.wide.forward(&before_widening.of(&stream)?)?.relu()?;

@@ -20,12 +20,12 @@ use azimuth_search::inference::{EvaluateOne, PositionKey};
 use candle_core::{DType, Device, IndexOp, Module, Tensor};
 use candle_nn::loss::mse;
 use candle_nn::ops::sigmoid;
-use candle_nn::{Init, VarBuilder};
+use candle_nn::{Init, Linear, VarBuilder, linear};
 use cozy_chess::{Board, Color, Piece, Square};
 use serde::{Deserialize, Serialize};
 
 use crate::board::{PIECES, for_side};
-use crate::network::{Linear, clipped_relu, linear};
+use crate::network::clipped_relu;
 use crate::planners::{AlphaBeta, DEFAULT_DEPTH};
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, TrainingStep};
 use crate::value::value_metrics;
@@ -59,9 +59,9 @@ impl NnueNetwork {
             table: vb.get_with_hints((FEATURES, half), "half.weight", rows)?,
             bias: vb.get_with_hints(half, "half.bias", Init::Const(0.3))?,
             layers: [
-                linear(2 * half, first, &vb.pp("first"))?,
-                linear(first, second, &vb.pp("second"))?,
-                linear(second, 1, &vb.pp("value"))?,
+                linear(2 * half, first, vb.pp("first"))?,
+                linear(first, second, vb.pp("second"))?,
+                linear(second, 1, vb.pp("value"))?,
             ],
         })
     }

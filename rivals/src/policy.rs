@@ -6,11 +6,11 @@ use anyhow::Result;
 use azimuth_chess::position::Position;
 use azimuth_search::{Planner, Value};
 use candle_core::{Device, Module, Tensor};
-use candle_nn::VarBuilder;
+use candle_nn::{Linear, VarBuilder, linear};
 use cozy_chess::{Board, Move, Square};
 
 use crate::board::{MOVES, PLANES, planes};
-use crate::network::{LegalMoves, Linear, ResidualTower, TowerConfig, linear};
+use crate::network::{LegalMoves, ResidualTower, TowerConfig};
 use crate::planners::{MoveRanking, Ranking, RanksMoves};
 use crate::training::{
     Learner, Lesson, MEASURED_AT_ONCE, Metrics, Plan, Study, TrainOptions, TrainingStep,
@@ -30,7 +30,7 @@ impl PolicyNetwork {
         Ok(Self {
             tower: ResidualTower::new(PLANES, config, &vb.pp("tower"))?,
             // For each square a logit of each move type.
-            policy: linear(config.channels, MOVES / Square::NUM, &vb.pp("policy"))?,
+            policy: linear(config.channels, MOVES / Square::NUM, vb.pp("policy"))?,
             oriented: config.oriented,
         })
     }

@@ -14,7 +14,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
 use crate::board::{PLANES, for_side, planes, signs};
-use crate::network::{BoardConvolution, ResidualTower, TowerConfig, ValueHead, board_convolution};
+use crate::network::{BoardConvolution, ResidualTower, TowerConfig, ValueHead};
 use crate::planners::AlphaBeta;
 use crate::training::{
     Learner, Lesson, MEASURED_AT_ONCE, Metrics, Plan, Study, TrainOptions, TrainingStep,
@@ -48,7 +48,7 @@ impl ValueNetwork {
         let tower = TowerConfig { blocks, channels, oriented };
         Ok(Self {
             tower: ResidualTower::new(PLANES, tower, &vb.pp("tower"))?,
-            last: board_convolution(channels, last_channels, &vb.pp("last"))?,
+            last: BoardConvolution::new(channels, last_channels, vb.pp("last"))?,
             value: ValueHead::new(last_channels, &vb.pp("value"))?,
             oriented,
         })

@@ -13,8 +13,8 @@ use anyhow::Result;
 use azimuth_chess::position::board_after;
 use azimuth_search::Planner;
 use candle_core::{D, DType, Device, Module, Tensor};
-use candle_nn::VarBuilder;
 use candle_nn::loss::{cross_entropy, mse};
+use candle_nn::{Linear, VarBuilder, linear};
 use cozy_chess::{Board, Color, Piece, Square};
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt, SeedableRng};
@@ -22,7 +22,6 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
 use crate::board::{bit, castling};
-use crate::network::{Linear, linear};
 use crate::training::{Learner, Lesson, Metrics, Plan, Study, TrainOptions, TrainingStep};
 use crate::value::{Labelled, labelled, value_metrics};
 use crate::weights::RivalWeights;
@@ -108,8 +107,7 @@ fn stack(
     vb: &VarBuilder<'_>,
 ) -> candle_core::Result<Vec<Linear>> {
     let mut before = inputs;
-    let layer =
-        |(place, after)| linear(std::mem::replace(&mut before, after), after, &vb.pp(place));
+    let layer = |(place, after)| linear(std::mem::replace(&mut before, after), after, vb.pp(place));
     neurons.enumerate().map(layer).collect()
 }
 
@@ -178,7 +176,7 @@ fn decoders(config: &DeepChessConfig, vb: &VarBuilder<'_>) -> Result<Vec<Linear>
     let befores = std::iter::once(BITS).chain(config.encoder.iter().copied());
     let pairs = config.encoder.iter().zip(befores).enumerate();
     Ok(pairs
-        .map(|(place, (&after, before))| linear(after, before, &vb.pp(place)))
+        .map(|(place, (&after, before))| linear(after, before, vb.pp(place)))
         .collect::<candle_core::Result<_>>()?)
 }
 

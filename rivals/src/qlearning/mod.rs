@@ -14,12 +14,14 @@ use azimuth_chess::check_squares::attacked_squares;
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
 use azimuth_search::{Planner, Value};
 use candle_core::{D, Device, Module, ModuleT, Tensor};
-use candle_nn::{BatchNorm, BatchNormConfig, VarBuilder, batch_norm};
+use candle_nn::{
+    BatchNorm, BatchNormConfig, Linear, VarBuilder, batch_norm, linear, linear_no_bias,
+};
 use cozy_chess::{BitBoard, Board, Color, GameStatus, Move, Piece, Square, get_king_moves};
 use serde::{Deserialize, Serialize};
 
 use crate::board::{bit, castling, move_count};
-use crate::network::{BoardConvolution, Linear, board_convolution, linear};
+use crate::network::BoardConvolution;
 use crate::planners::{MoveRanking, Ranking, RanksMoves};
 use crate::weights::RivalWeights;
 pub use training::train;
@@ -43,7 +45,7 @@ pub struct QNetwork {
     blocks: Vec<(BoardConvolution, BatchNorm)>,
     /// The part of the dense layer that is the same for all moves of a board.
     of_board: Linear,
-    of_action: candle_nn::Linear,
+    of_action: Linear,
     squares: bool,
     attacks: bool,
     rewards: bool,
@@ -59,7 +61,7 @@ impl QNetwork {
         let block = |(number, (inputs, outputs)): (usize, (usize, usize))| {
             let vb = vb.pp("block").pp(number);
             let norm = batch_norm(outputs, BatchNormConfig::default(), vb.pp("norm"))?;
-            Ok((board_convolution(inputs, outputs, &vb.pp("convolution"))?, norm))
+            Ok((BoardConvolution::new(inputs, outputs, vb.pp("convolution"))?, norm))
         };
         let dense = Square::NUM * channels[2] + STATE;
         let action = ACTION + if squares { 2 * channels[2] } else { 0 };
@@ -69,12 +71,12 @@ impl QNetwork {
                 .enumerate()
                 .map(block)
                 .collect::<candle_core::Result<_>>()?,
-            of_board: linear(dense, hidden, &vb.pp("of_board"))?,
-            of_action: candle_nn::linear_no_bias(action, hidden, vb.pp("of_action"))?,
+            of_board: linear(dense, hidden, vb.pp("of_board"))?,
+            of_action: linear_no_bias(action, hidden, vb.pp("of_action"))?,
             squares,
             attacks,
             rewards,
-            value: linear(hidden, 1, &vb.pp("value"))?,
+            value: linear(hidden, 1, vb.pp("value"))?,
         })
     }
 
@@ -86,7 +88,7 @@ impl QNetwork {
         moves: &[(usize, Move)],
         train: bool,
     ) -> candle_core::Result<Tensor> {
-        let device = self.value.weight.device();
+        let device = self.value.weight().device();
         let [mut planes, numbers] = states(boards.iter().copied(), self.attacks, device)?;
         for (convolution, norm) in &self.blocks {
             planes = convolution.forward(&planes)?;
