@@ -13,8 +13,7 @@ use cozy_chess::Board;
 use serde::Serialize;
 
 use crate::arguments::{DeviceArguments, JsonFile};
-use crate::speed::subject::Subject;
-use crate::speed::{children, roots};
+use crate::speed::{Subject, children, roots};
 
 /// Compare an encoder on a device and in a precision with the same encoder on the CPU in f32: the
 /// largest differences of embeddings and scores, and how often sibling positions keep their order.

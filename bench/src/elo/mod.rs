@@ -138,6 +138,7 @@ pub fn run(arguments: Elo) -> Result<()> {
         test.is_some_and(|sprt| sprt.verdict(&standings.pairs(names)) != Verdict::Undecided)
     };
     let (began, total, mut new) = (Instant::now(), left.len(), 0);
+    let minutes = || began.elapsed().as_secs_f64() / 60.0;
     let mut told = began;
     let mut all_waits: Vec<Duration> = Vec::new();
     if !decided(&standings) {
@@ -148,8 +149,7 @@ pub fn run(arguments: Elo) -> Result<()> {
             new += 1;
             if told.elapsed() > PROGRESS {
                 told = Instant::now();
-                let minutes = began.elapsed().as_secs_f64() / 60.0;
-                say(format_args!("{new} of {total} games, {minutes:.1} minutes"));
+                say(format_args!("{new} of {total} games, {:.1} minutes", minutes()));
             }
             let decided = decided(&standings);
             Ok(if decided { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
@@ -174,11 +174,7 @@ pub fn run(arguments: Elo) -> Result<()> {
         let milliseconds = all.as_secs_f64() * 1e3 / all_waits.len() as f64;
         print_line(format_args!("waiting for the encoder: {milliseconds:.1} ms a move"))?;
     }
-    print_line(format_args!(
-        "{new} games played in {:.1} minutes",
-        began.elapsed().as_secs_f64() / 60.0
-    ))?;
-    Ok(())
+    print_line(format_args!("{new} games played in {:.1} minutes", minutes()))
 }
 
 #[derive(Debug, Serialize)]
