@@ -17,7 +17,7 @@ use anyhow::{Context, Result, ensure};
 use azimuth_network::embedding_bag::{Bags, sums};
 use azimuth_search::Planner;
 use azimuth_search::inference::{EvaluateOne, PositionKey};
-use candle_core::{DType, Device, IndexOp, Module, Tensor};
+use candle_core::{DType, Device, Module, Tensor, WithDType};
 use candle_nn::loss::mse;
 use candle_nn::ops::sigmoid;
 use candle_nn::{Init, Linear, VarBuilder, linear};
@@ -256,44 +256,34 @@ struct Layer {
     one: f32,
 }
 
+/// The numbers of a tensor. Fails if they have another type, or are not `count`.
+fn numbers<T: WithDType>(weights: &RivalWeights, name: &str, count: usize) -> Result<Vec<T>> {
+    let numbers = weights.tensor(name)?.flatten_all()?.to_vec1();
+    let numbers: Vec<T> = numbers.with_context(|| format!("'{name}'"))?;
+    ensure!(numbers.len() == count, "'{name}' has {} numbers, expected {count}", numbers.len());
+    Ok(numbers)
+}
+
 impl QuantisedNnue {
     /// Reads the integers. Fails if a tensor is missing or has the wrong shape.
     fn new(weights: &RivalWeights) -> Result<Self> {
         let NnueConfig { half, first, second } = weights.config()?;
-        let numbers = |name: &str, count: usize| -> Result<Vec<i64>> {
-            let numbers =
-                weights.tensor(name)?.flatten_all()?.to_dtype(DType::I64)?.to_vec1::<i64>()?;
-            ensure!(
-                numbers.len() == count,
-                "'{name}' has {} numbers, expected {count}",
-                numbers.len()
-            );
-            Ok(numbers)
-        };
-        let short = |name: &str, count: usize| -> Result<Vec<i16>> {
-            numbers(name, count)?
-                .into_iter()
-                .map(|x| i16::try_from(x).with_context(|| format!("'{name}': {x}")))
-                .collect()
-        };
         let scale = |name: &str| -> Result<f32> {
-            let bits = weights.tensor(&format!("{name}.scale"))?.i(0)?.to_scalar::<u32>()?;
-            Ok(f32::from_bits(bits))
+            Ok(f32::from_bits(numbers(weights, &format!("{name}.scale"), 1)?[0]))
         };
         let layer = |name: &str, inputs: usize, outputs: usize| -> Result<Layer> {
-            let bias = numbers(&format!("{name}.bias"), outputs)?;
             Ok(Layer {
                 inputs,
-                weights: short(&format!("{name}.weight"), inputs * outputs)?,
-                biases: bias.into_iter().map(i32::try_from).collect::<Result<_, _>>()?,
+                weights: numbers(weights, &format!("{name}.weight"), inputs * outputs)?,
+                biases: numbers(weights, &format!("{name}.bias"), outputs)?,
                 one: scale(name)? * ONE,
             })
         };
         let [one, two, three] = LAYERS;
         Ok(Self {
             half,
-            table: short("half.weight", FEATURES * half)?,
-            bias: short("half.bias", half)?,
+            table: numbers(weights, "half.weight", FEATURES * half)?,
+            bias: numbers(weights, "half.bias", half)?,
             one: scale("half")?,
             layers: [
                 layer(one, 2 * half, first)?,

@@ -191,23 +191,18 @@ impl Search<'_> {
                 break;
             };
             for (&mv, (leaf, mut line)) in moves.iter().zip(found) {
-                if let Some((best, _)) = &best
-                    && !judge.is_better(&leaf, best, side)?
-                {
+                let exceeds = |other: &Leaf| judge.is_better(&leaf, other, side);
+                if !best.as_ref().map_or(Ok(true), |(best, _)| exceeds(best))? {
                     continue;
                 }
                 line.insert(0, mv);
-                let [own, limit] = [&window[side as usize], &window[!side as usize]];
+                // The opponent may have a better alternative earlier in the line.
+                let limit = window[!side as usize].as_ref();
                 let cuts = match limit {
-                    // The opponent has a better alternative earlier in the line.
                     Some(limit) => !judge.is_better(limit, &leaf, side)?,
                     None => false,
                 };
-                let raises = match own {
-                    Some(own) => judge.is_better(&leaf, own, side)?,
-                    None => true,
-                };
-                if raises {
+                if window[side as usize].as_ref().map_or(Ok(true), exceeds)? {
                     window[side as usize] = Some(leaf.clone());
                 }
                 best = Some((leaf, line));

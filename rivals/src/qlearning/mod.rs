@@ -148,8 +148,8 @@ impl QNetwork {
 }
 
 /// The move with the largest value; `None` if there are no moves.
-pub fn largest(values: &[(Move, f32)]) -> Option<(Move, f32)> {
-    values.iter().copied().reduce(|best, next| if next.1 > best.1 { next } else { best })
+pub fn largest<'a>(values: impl IntoIterator<Item = &'a (Move, f32)>) -> Option<&'a (Move, f32)> {
+    values.into_iter().reduce(|best, next| if next.1 > best.1 { next } else { best })
 }
 
 pub fn planner(weights: &RivalWeights, device: &Device) -> Result<Box<dyn Planner>> {
@@ -169,7 +169,7 @@ impl RanksMoves for QNetwork {
 
     fn value(&mut self, position: &Position) -> Result<Value> {
         let values = self.values_of(&[position])?;
-        let best = values.first().and_then(|values| largest(values)).context("no legal move")?;
+        let best = values.first().and_then(largest).context("no legal move")?;
         Ok(Value::estimate(best.1))
     }
 }

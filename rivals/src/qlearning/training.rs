@@ -125,7 +125,7 @@ impl QLearner {
         let mut best = judge.legal_values(&afters.iter().collect::<Vec<_>>())?.into_iter();
         let mut target = |transition: &&Transition| {
             let next = if transition.is_last { None } else { best.next() };
-            let best = next.and_then(|values| largest(&values)).map_or(0.0, |(_, value)| value);
+            let best = next.as_ref().and_then(largest).map_or(0.0, |(_, value)| *value);
             transition.reward as f32 - GAMMA * best
         };
         let targets: Vec<f32> = transitions.iter().map(&mut target).collect();
@@ -174,20 +174,15 @@ impl Learner for QLearner {
         let (mut lost, mut right, mut found, mut labels) = (0.0, 0.0, Vec::new(), Vec::new());
         for (study, values) in held_out.iter().zip(&values) {
             let side = study.board.side_to_move();
-            let of_labelled = values
-                .iter()
-                .copied()
-                .filter(|(mv, _)| study.moves.iter().any(|(other, _)| other == mv));
-            let of_labelled: Vec<_> = of_labelled.collect();
             let (best, p) = study.best();
-            if let Some((chosen, _)) = largest(&of_labelled) {
-                let of_chosen = study.moves.iter().find(|(mv, _)| *mv == chosen);
-                lost += of_chosen
-                    .map_or(0.0, |(_, of_chosen)| f64::from(for_side(side, p - of_chosen)));
-                right += f64::from(u8::from(chosen == best));
+            let labelled = |mv: Move| study.moves.iter().find(|(other, _)| *other == mv);
+            let chosen = largest(values.iter().filter(|(mv, _)| labelled(*mv).is_some()));
+            if let Some((chosen, of_chosen)) = chosen.and_then(|(mv, _)| labelled(*mv)) {
+                lost += f64::from(for_side(side, p - of_chosen));
+                right += f64::from(u8::from(*chosen == best));
             }
             if let Some((_, value)) = largest(values) {
-                found.push(for_side(side, value));
+                found.push(for_side(side, *value));
                 labels.push(p);
             }
         }
@@ -304,9 +299,9 @@ impl SelfPlay {
         let values = network.values_of(&positions)?;
         for (game, values) in self.games.iter_mut().zip(values) {
             let any = rng.random::<f64>() < epsilon;
-            let chosen = if any { values.choose(rng).copied() } else { largest(&values) };
+            let chosen = if any { values.choose(rng) } else { largest(&values) };
             let Some((mv, _)) = chosen else { continue };
-            if game.play(mv) {
+            if game.play(*mv) {
                 self.episodes += 1;
                 for transition in std::mem::take(game).so_far {
                     let mirrored = rng.random::<bool>().then(|| mirrored(&transition)).flatten();
