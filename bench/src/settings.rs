@@ -167,32 +167,26 @@ impl InProcessPlayer {
     fn words(&self) -> Vec<String> {
         let Self { planner, planners, resources, noise, .. } = self;
         let PlannerSettings { beam, selective } = planners;
-        let mut words = match planner {
-            PlannerKind::Beam => vec![("width", beam.width.to_string())],
-            PlannerKind::Selective => vec![("planner", name_of(planner))],
-        };
-        if *planner == PlannerKind::Beam && beam.verify != BeamVerify::None {
-            words.push(("verify", name_of(&beam.verify)));
-        } else if *planner == PlannerKind::Beam && beam.policy {
-            words.push(("policy", "true".to_owned()));
-        }
-        let left_out = selective.parts.to_string();
-        if !left_out.is_empty() {
-            words.push(("without", left_out));
-        }
-        let set = selective.parameters.to_string();
-        if !set.is_empty() {
-            words.push(("set", set));
-        }
-        words.push(("hash", resources.hash_mb.to_string()));
-        if resources.threads > 1 {
-            words.push(("threads", resources.threads.to_string()));
-        }
-        if *noise > 0.0 {
-            words.push(("noise", noise.to_string()));
-        }
-        words.into_iter().map(|(key, value)| word(key, &value)).collect()
+        let is_beam = *planner == PlannerKind::Beam;
+        let is_verified = is_beam && beam.verify != BeamVerify::None;
+        let unless_empty = |text: String| (!text.is_empty()).then_some(text);
+        words([
+            ("width", is_beam.then(|| beam.width.to_string())),
+            ("planner", (!is_beam).then(|| name_of(planner))),
+            ("verify", is_verified.then(|| name_of(&beam.verify))),
+            ("policy", (is_beam && beam.policy).then(|| "true".to_owned())),
+            ("without", unless_empty(selective.parts.to_string())),
+            ("set", unless_empty(selective.parameters.to_string())),
+            ("hash", Some(resources.hash_mb.to_string())),
+            ("threads", (resources.threads > 1).then(|| resources.threads.to_string())),
+            ("noise", (*noise > 0.0).then(|| noise.to_string())),
+        ])
     }
+}
+
+/// The words of the settings that have a value.
+fn words<const N: usize>(settings: [(&str, Option<String>); N]) -> Vec<String> {
+    settings.into_iter().filter_map(|(key, value)| Some(word(key, &value?))).collect()
 }
 
 /// `key=value`, quoted for a shell, so that [`Words::split`] reads it back.
@@ -221,15 +215,12 @@ impl Limit {
 
     fn words(&self) -> Vec<String> {
         let milliseconds = |time: Duration| time.as_millis().to_string();
-        [
+        words([
             ("depth", self.depth.map(|depth| depth.to_string())),
             ("nodes", self.nodes.map(|nodes| nodes.to_string())),
             ("movetime", self.move_time.map(milliseconds)),
             ("tc", self.clock.map(|clock| clock.to_string())),
-        ]
-        .into_iter()
-        .filter_map(|(key, value)| Some(word(key, &value?)))
-        .collect()
+        ])
     }
 }
 

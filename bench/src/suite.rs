@@ -131,17 +131,14 @@ fn described(arguments: &Suite) -> String {
     }
 }
 
-/// The move of a search with empty tables.
-fn choose(solver: &mut dyn Planner, position: &Position, limits: &Limits) -> Result<Move> {
-    solver.new_game();
-    let mut control = Control::without_signals(limits.clone());
-    let report = solver.search(position, &mut control, &mut |_| ())?;
-    report.pv.first().copied().context("the search found no move")
-}
-
-/// Solves all problems with the moves of a planner.
+/// Solves all problems with the moves of a planner, whose tables are empty before each.
 fn solve(problems: &Problems, solver: &mut dyn Planner, limits: &Limits) -> Result<Rate> {
-    let mut choose = |position: &Position| choose(solver, position, limits);
+    let mut choose = |position: &Position| {
+        solver.new_game();
+        let mut control = Control::without_signals(limits.clone());
+        let report = solver.search(position, &mut control, &mut |_| ())?;
+        report.pv.first().copied().context("the search found no move")
+    };
     match problems {
         Problems::Epd(problems) => {
             let (mut solved, mut points, mut most) = (0, 0, 0);

@@ -344,36 +344,29 @@ fn default_name(settings: &PlayerSettings, version: &str) -> String {
         PlayerProgram::InProcess(azimuth) => {
             let InProcessPlayer { weights, planner, planners, resources, noise } = &**azimuth;
             let beam = planners.beam;
-            let mut name = match planner {
-                PlannerKind::Beam => format!("Azimuth w{}", beam.width),
-                PlannerKind::Selective => "Azimuth selective".to_owned(),
-            };
-            name.push_str(&match settings.limit {
-                Limit { move_time: Some(time), .. } => format!(" {} ms", time.as_millis()),
-                Limit { clock: Some(clock), .. } => format!(" {clock}"),
-                Limit { nodes: Some(nodes), .. } => format!(" {} nodes", grouped(nodes)),
-                _ => format!(" d{}", beam.depth),
-            });
-            if *planner == PlannerKind::Beam && beam.verify != BeamVerify::None {
-                name.push_str(&format!(" verify {}", name_of(&beam.verify)));
-            } else if *planner == PlannerKind::Beam && beam.policy {
-                name.push_str(" policy");
-            }
-            if resources.threads > 1 {
-                name.push_str(&format!(" {} threads", resources.threads));
-            }
+            let is_beam = *planner == PlannerKind::Beam;
+            let is_verified = is_beam && beam.verify != BeamVerify::None;
             let left_out = planners.selective.parts.to_string();
-            if !left_out.is_empty() {
-                name.push_str(&format!(" without {left_out}"));
-            }
-            if *noise > 0.0 {
-                name.push_str(&format!(" noise {noise}"));
-            }
-            if let Some(path) = weights {
-                let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-                name.push_str(&format!(" {stem}"));
-            }
-            name
+            let file = weights.as_deref().and_then(Path::file_stem);
+            let parts = [
+                Some(match planner {
+                    PlannerKind::Beam => format!("Azimuth w{}", beam.width),
+                    PlannerKind::Selective => "Azimuth selective".to_owned(),
+                }),
+                Some(match settings.limit {
+                    Limit { move_time: Some(time), .. } => format!("{} ms", time.as_millis()),
+                    Limit { clock: Some(clock), .. } => clock.to_string(),
+                    Limit { nodes: Some(nodes), .. } => format!("{} nodes", grouped(nodes)),
+                    _ => format!("d{}", beam.depth),
+                }),
+                is_verified.then(|| format!("verify {}", name_of(&beam.verify))),
+                (is_beam && beam.policy).then(|| "policy".to_owned()),
+                (resources.threads > 1).then(|| format!("{} threads", resources.threads)),
+                (!left_out.is_empty()).then(|| format!("without {left_out}")),
+                (*noise > 0.0).then(|| format!("noise {noise}")),
+                file.map(|stem| stem.to_string_lossy().into_owned()),
+            ];
+            parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
         }
         PlayerProgram::Uci(_) => match settings.elo {
             Some(elo) => format!("{version} at {elo}"),

@@ -88,9 +88,8 @@ impl Strength {
     /// Ratings by depth, with or without verification, beside the paper's.
     pub fn depth_table(&self, verified: bool) -> String {
         let mut text = header(&format!("depth | {RATING} | paper: small | paper: base"));
-        let plain = self.beams(verified, false).into_iter().map(|beam| (beam, false));
-        let with_policy = self.beams(verified, true).into_iter().map(|beam| (beam, true));
-        for ((depth, verify, player), policy) in plain.chain(with_policy) {
+        let beams = |policy| self.beams(verified, policy).into_iter().map(move |b| (b, policy));
+        for ((depth, verify, player), policy) in [false, true].into_iter().flat_map(beams) {
             let label = match verify {
                 BeamVerify::None if policy => format!("{depth}, with the policy head"),
                 BeamVerify::None => depth.to_string(),

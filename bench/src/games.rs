@@ -1,6 +1,5 @@
 //! Games as PGN: written after each game, and read to continue a match, to rate and to report.
-
-mod foreign;
+//! The notations of cutechess and fastchess for moves and clocks are read, too.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -13,6 +12,8 @@ use azimuth_chess::position::{Position, STARTPOS};
 use azimuth_cli::say;
 use azimuth_network::replace_file::open_locked;
 use cozy_chess::{Color, Move};
+
+use crate::settings::TimeControl;
 
 /// A score from White's view.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -269,10 +270,10 @@ impl GameRecord {
     /// A finished game as written by this or another program.
     fn of(game: &Game) -> Option<Self> {
         let tag = |name: &str| game.tags.get(name).map(str::to_owned);
-        let settings = || tag("TimeControl").and_then(|control| foreign::settings(&control));
+        let limit = || tag("TimeControl").and_then(|control| settings(&control));
         let player = |side: &str| Name {
             name: tag(side).unwrap_or_default(),
-            settings: tag(&format!("{side}Settings")).or_else(settings).unwrap_or_default(),
+            settings: tag(&format!("{side}Settings")).or_else(limit).unwrap_or_default(),
             elo: tag(&format!("{side}Elo")).and_then(|elo| elo.parse().ok()),
         };
         let mut record = Self {
@@ -304,10 +305,9 @@ impl GameRecord {
         if evaluation.or(time).is_some() {
             (mv.evaluation, mv.depth) = evaluation.map_or((None, None), read_evaluation);
             mv.time = time.and_then(duration);
-        } else if let Some(read) = foreign::comment(text) {
-            mv.evaluation = read.evaluation.map(|evaluation| evaluation.seen_by(mover));
-            (mv.depth, mv.time) = (read.depth, read.time);
-            self.reason = read.reason.to_owned();
+        } else if let Some((evaluation, depth, time, reason)) = read_comment(text, mover) {
+            (mv.evaluation, mv.depth, mv.time) = (evaluation, depth, time);
+            self.reason = reason.to_owned();
         } else {
             self.reason = text.to_owned();
         }
@@ -332,6 +332,46 @@ fn read_evaluation(text: &str) -> (Option<Evaluation>, Option<u32>) {
         }
     };
     (evaluation, depth.parse().ok())
+}
+
+/// A comment of cutechess or fastchess, `+0.12/11 0.050s` or `-M6/8 0.002s, White mates`, on a move
+/// of `mover`: its score, depth and time, and the reason for the end of the game. `None` for any
+/// other comment.
+type Comment<'a> = (Option<Evaluation>, Option<u32>, Option<Duration>, &'a str);
+
+fn read_comment(text: &str, mover: Color) -> Option<Comment<'_>> {
+    let (facts, reason) = text.split_once(", ").unwrap_or((text, ""));
+    let mut words = facts.split_whitespace();
+    let (score, depth) = words.next()?.split_once('/')?;
+    let seconds = words.next()?.strip_suffix('s')?.parse().ok()?;
+    let evaluation = read_score(score).map(|evaluation| evaluation.seen_by(mover));
+    Some((evaluation, depth.parse().ok(), Duration::try_from_secs_f64(seconds).ok(), reason))
+}
+
+/// Pawns, or `M` and the number of plies to mate, with a sign.
+fn read_score(score: &str) -> Option<Evaluation> {
+    let (sign, unsigned) = match score.strip_prefix('-') {
+        Some(unsigned) => (-1, unsigned),
+        None => (1, score.strip_prefix('+').unwrap_or(score)),
+    };
+    match unsigned.strip_prefix('M') {
+        Some(plies) => Some(Evaluation::Mate(sign * (plies.parse::<i32>().ok()? + 1) / 2)),
+        None => {
+            let pawns: f64 = unsigned.parse().ok()?;
+            Some(Evaluation::Centipawns(sign * (pawns * 100.0).round() as i32))
+        }
+    }
+}
+
+/// The settings words of a `TimeControl` tag: `0.05/move`, `10+0.1`, `40/10`.
+fn settings(time_control: &str) -> Option<String> {
+    match time_control.strip_suffix("/move") {
+        Some(seconds) => {
+            let time = Duration::try_from_secs_f64(seconds.parse().ok()?).ok()?;
+            Some(format!("movetime={}", time.as_millis()))
+        }
+        None => TimeControl::parse(time_control).ok().map(|control| format!("tc={control}")),
+    }
 }
 
 #[cfg(test)]
@@ -468,5 +508,39 @@ mod tests {
         let error = GameFile::open(&path).err().context("a bad game")?;
         assert!(format!("{error:#}").contains("game 1: half-move 1: move 'Qh5#'"), "{error:#}");
         Ok(())
+    }
+
+    #[test]
+    fn comments_are_read_as_they_are_meant() {
+        let centipawns = |value| Some(Evaluation::Centipawns(value));
+        let mate = |moves| Some(Evaluation::Mate(moves));
+        let ms = |ms| Some(Duration::from_millis(ms));
+        for (text, expected) in [
+            ("+0.12/11 0.050s", Some((centipawns(12), Some(11), ms(50), ""))),
+            ("-1.05/9 1.2s", Some((centipawns(-105), Some(9), ms(1200), ""))),
+            ("0.00/1 0s", Some((centipawns(0), Some(1), ms(0), ""))),
+            ("+M13/14 0.05s", Some((mate(7), Some(14), ms(50), ""))),
+            ("-M6/8 0.002s", Some((mate(-3), Some(8), ms(2), ""))),
+            ("+M1/1 0s, White mates", Some((mate(1), Some(1), ms(0), "White mates"))),
+            ("book", None),
+            ("White's best/worst idea", None),
+            ("", None),
+        ] {
+            assert_eq!(read_comment(text, Color::White), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn clocks_are_read_as_they_are_meant() {
+        for (tag, words) in [
+            ("0.05/move", Some("movetime=50")),
+            ("10+0.1", Some("tc=10+0.1")),
+            ("40/10", Some("tc=40/10+0")),
+            ("40/7200:3600", None),
+            ("-", None),
+            ("?", None),
+        ] {
+            assert_eq!(settings(tag).as_deref(), words, "{tag}");
+        }
     }
 }
