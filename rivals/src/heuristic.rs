@@ -36,27 +36,27 @@ const MOBILITY: i32 = 2;
 fn evaluate(board: &Board) -> i32 {
     let [white, black] = [Color::White, Color::Black].map(|side| side_stages(board, side));
     let both = mobility(board);
-    let opening = white.opening - black.opening + both;
-    let endgame = white.endgame - black.endgame + both;
+    let [opening, endgame] = [0, 1].map(|stage| white[stage] - black[stage] + both);
     // 8, interpolation.
     let phase = phase(board);
     (opening * phase + endgame * (FULL_PHASE - phase)) / FULL_PHASE
 }
 
-fn side_stages(board: &Board, side: Color) -> Stages {
-    let mut stages = Stages { opening: 0, endgame: 0 };
+/// The centipawns of a side with all pieces on the board (opening), and with only kings and pawns
+/// left (endgame).
+fn side_stages(board: &Board, side: Color) -> [i32; 2] {
+    let structure =
+        pawn_structure(board, side) + bishop_pair(board, side) + open_files(board, side);
+    let mut stages = [structure; 2];
     for piece in Piece::ALL {
         for square in board.colored_pieces(side, piece) {
             // 2, piece-square values.
             let place = piece_square_value(piece, square.relative_to(side));
-            stages.opening += MATERIAL[piece as usize] + place.opening;
-            stages.endgame += MATERIAL[piece as usize] + place.endgame;
+            stages.iter_mut().zip(place).for_each(|(sum, of_place)| {
+                *sum += MATERIAL[piece as usize] + of_place;
+            });
         }
     }
-    let structure =
-        pawn_structure(board, side) + bishop_pair(board, side) + open_files(board, side);
-    stages.opening += structure;
-    stages.endgame += structure;
     stages
 }
 
@@ -110,30 +110,21 @@ fn mobility(board: &Board) -> i32 {
     MOBILITY * if board.side_to_move() == Color::White { difference } else { -difference }
 }
 
-/// Values in centipawns.
-#[derive(Clone, Copy)]
-struct Stages {
-    /// With all pieces on the board.
-    opening: i32,
-    /// With only kings and pawns left.
-    endgame: i32,
-}
-
-/// The value of a piece on a square, seen from its own side (a1 is in its own corner).
-fn piece_square_value(piece: Piece, square: Square) -> Stages {
+/// The value of a piece on a square in the opening and in the endgame, seen from its own side (a1 is
+/// in its own corner).
+fn piece_square_value(piece: Piece, square: Square) -> [i32; 2] {
     let (file, rank) = (square.file() as i32, square.rank() as i32);
     let centre = centrality(file) + centrality(rank);
-    let (opening, endgame) = match piece {
+    match piece {
         Piece::Pawn => {
-            (4 * (rank - 1) + 3 * centrality(file) * i32::from(rank < 5), 6 * (rank - 1))
+            [4 * (rank - 1) + 3 * centrality(file) * i32::from(rank < 5), 6 * (rank - 1)]
         }
-        Piece::Knight => (7 * centre, 6 * centre),
-        Piece::Bishop => (4 * centre, 3 * centre),
-        Piece::Rook => (2 * centrality(file) + 15 * i32::from(rank == 6), 5 * i32::from(rank == 6)),
-        Piece::Queen => (centre, 3 * centre),
-        Piece::King => (-6 * centrality(file) - 18 * rank.min(3), 8 * centre),
-    };
-    Stages { opening, endgame }
+        Piece::Knight => [7 * centre, 6 * centre],
+        Piece::Bishop => [4 * centre, 3 * centre],
+        Piece::Rook => [2 * centrality(file) + 15 * i32::from(rank == 6), 5 * i32::from(rank == 6)],
+        Piece::Queen => [centre, 3 * centre],
+        Piece::King => [-6 * centrality(file) - 18 * rank.min(3), 8 * centre],
+    }
 }
 
 /// The centrality of a file or rank, from -3 at the edge to 3 in the centre.

@@ -14,7 +14,6 @@ use candle_nn::ops::softmax;
 use cozy_chess::{Board, Color, Move, Piece};
 
 use super::DeepChessNetwork;
-use crate::board::for_side;
 use crate::planners::DEFAULT_DEPTH;
 
 /// Number of positions that the network takes at a time. It is faster on several positions
@@ -27,10 +26,8 @@ const DEEPEST: u32 = 64;
 /// The position at the end of a line, from White's point of view.
 #[derive(Clone)]
 enum Leaf {
-    /// Mate: the exact value.
-    Mate(Value),
-    /// The score of a network that scores positions, in [-1, 1]; 0 for a draw.
-    Score(f32),
+    /// Mate, or the score of a network that scores positions.
+    Value(Value),
     /// The code of a position (1 x the code's length), for a network that compares positions. That
     /// of the starting position replaces a draw, because the network has no absolute scale.
     Code(Tensor),
@@ -44,7 +41,7 @@ pub struct Comparing {
 impl Comparing {
     pub fn new(network: DeepChessNetwork) -> Result<Self> {
         let draw = match network.is_scoring {
-            true => Leaf::Score(0.0),
+            true => Leaf::Value(Value::DRAW),
             false => Leaf::Code(network.codes([&Board::startpos()].into_iter())?),
         };
         Ok(Self { network, draw })
@@ -62,53 +59,48 @@ impl Comparing {
                 .collect();
         }
         let current = self.network.codes([parent].into_iter())?.broadcast_as(codes.shape())?;
-        let scores = self.network.scores(&current, &codes)?.to_vec1()?;
-        Ok(scores.into_iter().map(Leaf::Score).collect())
+        let scores = self.network.scores(&current, &codes)?.to_vec1()?.into_iter();
+        Ok(scores.map(|score| Leaf::Value(Value::estimate(score))).collect())
     }
 
     /// The leaf of a game that is over, with the `value` of the side to move.
     fn end(&self, value: Value, side_to_move: Color) -> Leaf {
         match value {
             Value::DRAW => self.draw.clone(),
-            _ if side_to_move == Color::White => Leaf::Mate(value),
-            _ => Leaf::Mate(-value),
+            _ if side_to_move == Color::White => Leaf::Value(value),
+            _ => Leaf::Value(-value),
         }
     }
 
     /// Whether `a` is better than `b` for `side`.
     fn is_better(&self, a: &Leaf, b: &Leaf, side: Color) -> Result<bool> {
         let order = match (a, b) {
-            (Leaf::Mate(a), Leaf::Mate(b)) => a.order(*b),
-            (Leaf::Mate(a), _) => a.order(Value::DRAW),
-            (_, Leaf::Mate(b)) => Value::DRAW.order(*b),
-            _ => self.score(a, b)?.total_cmp(&0.0),
+            (Leaf::Value(a), Leaf::Value(b)) => a.order(*b),
+            (Leaf::Value(mate), Leaf::Code(_)) => mate.order(Value::DRAW),
+            (Leaf::Code(_), Leaf::Value(mate)) => Value::DRAW.order(*mate),
+            (Leaf::Code(a), Leaf::Code(b)) => self.compare(a, b)?.total_cmp(&0.0),
         };
         let wanted = if side == Color::White { Ordering::Greater } else { Ordering::Less };
         Ok(order == wanted)
     }
 
-    /// The value for White of `a`, compared with `b`, in [-1, 1].
-    fn score(&self, a: &Leaf, b: &Leaf) -> Result<f32> {
-        match (a, b) {
-            (Leaf::Score(a), Leaf::Score(b)) => Ok(a - b),
-            (Leaf::Code(a), Leaf::Code(b)) => {
-                // The probability that the first is better, averaged over both orders of the pair.
-                let [one, other] = [[a, b], [b, a]].map(|pair| Tensor::cat(&pair, 0));
-                let logits = self.network.compare(&one?, &other?)?;
-                let chances = softmax(&logits, D::Minus1)?.to_vec2::<f32>()?;
-                Ok(chances[0][0] + chances[1][1] - 1.0)
-            }
-            _ => Ok(0.0),
-        }
+    /// The value for White of a position, compared with another one, in [-1, 1]: from the probability
+    /// that the first is better, averaged over both orders of the pair.
+    fn compare(&self, a: &Tensor, b: &Tensor) -> Result<f32> {
+        let [one, other] = [[a, b], [b, a]].map(|pair| Tensor::cat(&pair, 0));
+        let logits = self.network.compare(&one?, &other?)?;
+        let chances = softmax(&logits, D::Minus1)?.to_vec2::<f32>()?;
+        Ok(chances[0][0] + chances[1][1] - 1.0)
     }
 
     /// The value of a leaf for `side`.
     fn value(&self, leaf: &Leaf, side: Color) -> Result<Value> {
-        Ok(match leaf {
-            Leaf::Mate(value) if side == Color::White => *value,
-            Leaf::Mate(value) => -*value,
-            _ => Value::estimate(for_side(side, self.score(leaf, &self.draw)?)),
-        })
+        let of_white = match (leaf, &self.draw) {
+            (Leaf::Value(value), _) => *value,
+            (Leaf::Code(code), Leaf::Code(draw)) => Value::estimate(self.compare(code, draw)?),
+            (Leaf::Code(_), Leaf::Value(draw)) => *draw,
+        };
+        Ok(if side == Color::White { of_white } else { -of_white })
     }
 }
 
