@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::board::{MOVES, bit, move_index, turned, viewer};
 use crate::network::LegalMoves;
-use crate::planners::{MoveRanking, Ranking, RanksMoves};
+use crate::planners::{MoveRanking, RanksMoves};
 use crate::training::{Learner, Lesson, Metrics, Plan, Study, TrainOptions, TrainingStep};
 use crate::weights::RivalWeights;
 
@@ -255,11 +255,11 @@ pub fn planner(weights: &RivalWeights, device: &Device) -> Result<Box<dyn Planne
 }
 
 impl RanksMoves for DiffusionNetwork {
-    fn rank(&mut self, root: &Position, moves: &[Move]) -> Result<Ranking> {
+    fn rank(&mut self, root: &Position, moves: &[Move]) -> Result<(Vec<(Move, Value)>, u64)> {
         let moves = self.sample(root.board(), moves)?;
         // The network predicts a move and no value.
         let moves = moves.into_iter().map(|mv| (mv, Value::DRAW)).collect();
-        Ok(Ranking { moves, nodes: self.config.timesteps as u64 })
+        Ok((moves, self.config.timesteps as u64))
     }
 }
 

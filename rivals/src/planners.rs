@@ -69,21 +69,15 @@ impl Planner for AlphaBeta {
 
 /// A rival that ranks the moves of a position without search.
 pub trait RanksMoves: Send {
-    /// Ranks `moves` of `root`, at least one.
-    fn rank(&mut self, root: &Position, moves: &[Move]) -> Result<Ranking>;
+    /// Ranks `moves` of `root`, at least one: the best first, each with its value for the side that
+    /// moves. Also returns the number of network evaluations.
+    fn rank(&mut self, root: &Position, moves: &[Move]) -> Result<(Vec<(Move, Value)>, u64)>;
 
     /// The value for the side to move of a position in which the game is not over. A rival that
     /// only predicts moves returns a draw.
     fn value(&mut self, _position: &Position) -> Result<Value> {
         Ok(Value::DRAW)
     }
-}
-
-pub struct Ranking {
-    /// The moves, the best first, each with its value for the side that moves.
-    pub moves: Vec<(Move, Value)>,
-    /// Number of network evaluations.
-    pub nodes: u64,
 }
 
 /// The report of a line after `nodes` network evaluations.
@@ -103,7 +97,7 @@ impl<R: RanksMoves> Planner for MoveRanking<R> {
         report: &mut dyn FnMut(&Report),
     ) -> Result<Report> {
         let root_moves = RootMoves::new(root, control.limits(), None);
-        let Ranking { moves, nodes } = self.0.rank(root, &root_moves.moves)?;
+        let (moves, nodes) = self.0.rank(root, &root_moves.moves)?;
         let wanted = control.limits().multipv.max(1);
         let line = |(mv, value)| report_of(value, vec![mv], nodes, control);
         let mut lines: Vec<Report> = moves.into_iter().take(wanted).map(line).collect();

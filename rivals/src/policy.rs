@@ -11,7 +11,7 @@ use cozy_chess::{Board, Move, Square};
 
 use crate::board::{MOVES, PLANES, planes};
 use crate::network::{LegalMoves, ResidualTower, TowerConfig};
-use crate::planners::{MoveRanking, Ranking, RanksMoves};
+use crate::planners::{MoveRanking, RanksMoves};
 use crate::training::{
     Learner, Lesson, MEASURED_AT_ONCE, Metrics, Plan, Study, TrainOptions, TrainingStep,
 };
@@ -62,7 +62,7 @@ pub fn planner(weights: &RivalWeights, device: &Device) -> Result<Box<dyn Planne
 }
 
 impl RanksMoves for PolicyNetwork {
-    fn rank(&mut self, root: &Position, moves: &[Move]) -> Result<Ranking> {
+    fn rank(&mut self, root: &Position, moves: &[Move]) -> Result<(Vec<(Move, Value)>, u64)> {
         let board = root.board();
         let logits = self.logits([board].into_iter())?;
         let legal = LegalMoves::new(&[board], self.oriented, logits.device())?;
@@ -70,8 +70,7 @@ impl RanksMoves for PolicyNetwork {
         probable.retain(|(mv, _)| moves.contains(mv));
         probable.sort_by(|a, b| b.1.total_cmp(&a.1));
         // The network predicts a move and no value.
-        let moves = probable.into_iter().map(|(mv, _)| (mv, Value::DRAW)).collect();
-        Ok(Ranking { moves, nodes: 1 })
+        Ok((probable.into_iter().map(|(mv, _)| (mv, Value::DRAW)).collect(), 1))
     }
 }
 

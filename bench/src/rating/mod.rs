@@ -94,15 +94,12 @@ fn rating_table(standings: &Standings, ratings: &Ratings) -> String {
     order.sort_by(|&a, &b| ratings.players[b].elo.total_cmp(&ratings.players[a].elo));
     for player in order {
         let (rating, total) = (ratings.players[player], standings.total(player));
-        let interval = match rating.known {
-            true => "known".to_owned(),
-            false => format!("{:.0} to {:.0}", rating.low, rating.high),
-        };
         let _ = writeln!(
             text,
-            "{:<width$} {:>6.0} {interval:>18} {:>6} {:>6.1}% {:>5.1}%",
+            "{:<width$} {:>6.0} {:>18} {:>6} {:>6.1}% {:>5.1}%",
             standings.players[player].name,
             rating.elo,
+            rating.interval(),
             total.games(),
             total.score() * 100.0,
             total.draws as f64 * 100.0 / total.games() as f64

@@ -34,6 +34,16 @@ pub struct Rating {
     pub known: bool,
 }
 
+impl Rating {
+    /// The interval in words.
+    pub fn interval(&self) -> String {
+        match self.known {
+            true => "known".to_owned(),
+            false => format!("{:.0} to {:.0}", self.low, self.high),
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Ratings {
     /// In the order of the players.
@@ -411,14 +421,17 @@ mod tests {
     use super::*;
     use crate::games::read_file;
 
-    fn standings(elos: &[Option<f64>], games: &[((usize, usize), [u64; 3])]) -> Standings {
+    type Pairings = BTreeMap<(usize, usize), Results>;
+
+    fn rated(elos: &[Option<f64>], games: Pairings) -> Result<Ratings> {
         let players = elos.iter().enumerate();
-        let players = players.map(|(i, &elo)| Player { name: format!("p{i}"), elo }).collect();
-        let results = |&(pairing, [wins, draws, losses]): &((usize, usize), [u64; 3])| {
-            (pairing, Results { wins, draws, losses })
-        };
-        let games: BTreeMap<_, _> = games.iter().map(results).collect();
-        Standings::with(players, games)
+        let players = players.map(|(i, &elo)| Player { name: format!("p{i}"), elo });
+        Ratings::of(&Standings::with(players.collect(), games))
+    }
+
+    fn counted(games: &[((usize, usize), [u64; 3])]) -> Pairings {
+        let results = |[wins, draws, losses]: [u64; 3]| Results { wins, draws, losses };
+        games.iter().map(|&(pairing, counts)| (pairing, results(counts))).collect()
     }
 
     /// Simulates games with the model.
@@ -428,7 +441,7 @@ mod tests {
         [advantage, draw]: [f64; 2],
         pairings: &[(usize, usize)],
         games: usize,
-    ) -> BTreeMap<(usize, usize), Results> {
+    ) -> Pairings {
         let scale = scale_of(draw);
         let mut all = BTreeMap::new();
         for &(white, black) in pairings {
@@ -462,10 +475,7 @@ mod tests {
             let (mut covered, mut sum) = (0, 0.0);
             for _ in 0..MATCHES {
                 let games = simulate(&mut rng, &elos, parameters, &pairings, games);
-                let known = [None, Some(1500.0), Some(1700.0)];
-                let players = known.iter().map(|&elo| Player { name: String::new(), elo });
-                let ratings = Ratings::of(&Standings::with(players.collect(), games))?;
-                let rating = ratings.players[0];
+                let rating = rated(&[None, Some(1500.0), Some(1700.0)], games)?.players[0];
                 covered += usize::from(rating.low <= truth && truth <= rating.high);
                 sum += rating.elo - truth;
                 assert!(rating.low < rating.elo && rating.elo < rating.high);
@@ -485,8 +495,7 @@ mod tests {
         let pairings: Vec<(usize, usize)> =
             (0..4).flat_map(|a| (0..4).filter(move |&b| a != b).map(move |b| (a, b))).collect();
         let games = simulate(&mut rng, &elos, [32.8, 97.3], &pairings, 20_000);
-        let players = elos.map(|_| Player { name: String::new(), elo: None });
-        let ratings = Ratings::of(&Standings::with(players.into(), games))?;
+        let ratings = rated(&[None; 4], games)?;
         for (rating, truth) in ratings.players.iter().zip(elos) {
             assert!((rating.elo - truth).abs() < 4.0, "{rating:?} {truth}");
         }
@@ -518,19 +527,19 @@ mod tests {
 
     #[test]
     fn who_never_met_cannot_be_compared() {
-        let games = [((0, 1), [3, 1, 2]), ((2, 3), [1, 1, 1])];
-        let apart = standings(&[None, Some(1500.0), None, None], &games);
-        let error = Ratings::of(&apart).expect_err("apart").to_string();
+        let games = counted(&[((0, 1), [3, 1, 2]), ((2, 3), [1, 1, 1])]);
+        let apart = rated(&[None, Some(1500.0), None, None], games);
+        let error = apart.expect_err("apart").to_string();
         assert!(error.contains("player 'p2' cannot be rated"), "{error}");
-        let empty = Ratings::of(&standings(&[], &[])).expect_err("empty").to_string();
+        let empty = rated(&[], counted(&[])).expect_err("empty").to_string();
         assert_eq!(empty, "no games to rate");
     }
 
     #[test]
     fn whitewashes_have_ratings_too() -> Result<()> {
         for counts in [[50, 0, 0], [0, 0, 50], [0, 50, 0]] {
-            let games = [((0, 1), counts), ((1, 0), [counts[2], counts[1], counts[0]])];
-            let rating = Ratings::of(&standings(&[None, Some(1500.0)], &games))?.players[0];
+            let games = counted(&[((0, 1), counts), ((1, 0), [counts[2], counts[1], counts[0]])]);
+            let rating = rated(&[None, Some(1500.0)], games)?.players[0];
             assert!(rating.elo.is_finite() && rating.low < rating.high, "{rating:?}");
         }
         Ok(())

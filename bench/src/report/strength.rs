@@ -164,20 +164,14 @@ impl Strength {
         let mut text = header("player | Elo | 95% interval | games | Azimuth's score against it");
         let players = self.standings.players.iter();
         let own = players.clone().position(|player| shipped.contains_key(&player.name));
-        let mut rows: Vec<(Rating, usize)> =
-            (0..players.len()).map(|player| (self.rating(player), player)).collect();
-        rows.sort_by(|a, b| b.0.elo.total_cmp(&a.0.elo));
-        for (Rating { elo, low, high, known }, player) in rows {
-            let games = self.standings.total(player).games();
+        let mut rows: Vec<usize> = (0..players.len()).collect();
+        rows.sort_by(|&a, &b| self.rating(b).elo.total_cmp(&self.rating(a).elo));
+        for player in rows {
             let score = own.filter(|&own| own != player).map_or(String::new(), |own| {
                 format!("{:.1}%", self.standings.between(own, player).score() * 100.0)
             });
-            let interval = match known {
-                true => "known".to_owned(),
-                false => format!("{low:.0} to {high:.0}"),
-            };
-            let name = self.name(player);
-            let _ = writeln!(text, "| {name} | {elo:.0} | {interval} | {games} | {score} |");
+            let (name, rating) = (self.name(player), self.rating_cells(player));
+            let _ = writeln!(text, "| {name} | {rating} | {score} |");
         }
         text
     }
@@ -206,9 +200,8 @@ impl Strength {
 
     /// Cells with a player's rating, its interval and the number of games.
     fn rating_cells(&self, player: usize) -> String {
-        let Rating { elo, low, high, .. } = self.rating(player);
-        let games = self.standings.total(player).games();
-        format!("{elo:.0} | {low:.0} to {high:.0} | {games}")
+        let (rating, games) = (self.rating(player), self.standings.total(player).games());
+        format!("{:.0} | {} | {games}", rating.elo, rating.interval())
     }
 
     fn ratings_table(&self, title: &str, rows: Vec<Row>) -> String {

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::board::{bit, castling, move_count};
 use crate::network::BoardConvolution;
-use crate::planners::{MoveRanking, Ranking, RanksMoves};
+use crate::planners::{MoveRanking, RanksMoves};
 use crate::weights::RivalWeights;
 pub use training::train;
 
@@ -158,13 +158,13 @@ pub fn planner(weights: &RivalWeights, device: &Device) -> Result<Box<dyn Planne
 }
 
 impl RanksMoves for QNetwork {
-    fn rank(&mut self, root: &Position, moves: &[Move]) -> Result<Ranking> {
+    fn rank(&mut self, root: &Position, moves: &[Move]) -> Result<(Vec<(Move, Value)>, u64)> {
         let mut values = self.values_of(&[root])?.pop().unwrap_or_default();
         let nodes = values.len() as u64;
         values.retain(|(mv, _)| moves.contains(mv));
         values.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let moves = values.into_iter().map(|(mv, value)| (mv, Value::estimate(value))).collect();
-        Ok(Ranking { moves, nodes })
+        let moves = values.into_iter().map(|(mv, value)| (mv, Value::estimate(value)));
+        Ok((moves.collect(), nodes))
     }
 
     fn value(&mut self, position: &Position) -> Result<Value> {
