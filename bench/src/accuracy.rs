@@ -302,10 +302,12 @@ fn figures<'a>(decisions: impl Iterator<Item = (&'a Decision, &'a Judgement)>) -
         depths.extend(decision.depth.map(f64::from));
     }
     let above = |loss: f64| mean(losses.iter().map(|&found| f64::from(u8::from(found > loss))));
+    let loss = mean(losses.iter().copied());
+    let variance = mean(losses.iter().map(|found| (found - loss).powi(2)));
     Figures {
         moves: losses.len(),
-        loss: mean(losses.iter().copied()),
-        loss_error: standard_error(&losses),
+        loss,
+        loss_error: (variance / losses.len().max(1) as f64).sqrt(),
         above_005: above(0.05),
         above_015: above(0.15),
         score_error: mean(errors.iter().copied()),
@@ -318,12 +320,6 @@ fn figures<'a>(decisions: impl Iterator<Item = (&'a Decision, &'a Judgement)>) -
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, count) = values.fold((0.0, 0), |(sum, count), value| (sum + value, count + 1));
     sum / f64::from(count.max(1))
-}
-
-fn standard_error(values: &[f64]) -> f64 {
-    let middle = mean(values.iter().copied());
-    let variance = mean(values.iter().map(|value| (value - middle).powi(2)));
-    (variance / values.len().max(1) as f64).sqrt()
 }
 
 /// All players judged by one engine.

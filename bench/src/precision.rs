@@ -5,7 +5,7 @@ use anyhow::Result;
 use azimuth_cli::print_line;
 use azimuth_network::Inputs;
 use azimuth_network::axis::Axis;
-use azimuth_search::encoder::{self, Encoder};
+use azimuth_search::encoder;
 use azimuth_search::inference::device_name;
 use candle_core::{DType, Device};
 use clap::Args;
@@ -57,7 +57,13 @@ pub fn run(arguments: &Precision) -> Result<()> {
     for name in &arguments.encoders {
         let subject = Subject::named(name)?;
         let embedded = |device: &Device, dtype: DType| -> Result<Vec<f32>> {
-            embed(&mut *encoder::build(&subject.weights, device, dtype)?, &boards)
+            let mut encoder = encoder::build(&subject.weights, device, dtype)?;
+            let mut embeddings = Vec::new();
+            for part in boards.chunks(encoder.attributes().recommended_batch) {
+                let inputs = Inputs::of(encoder.attributes().input, part.iter().copied());
+                embeddings.extend(encoder.encode(&inputs)?);
+            }
+            Ok(embeddings)
         };
         let (exact, found) = (embedded(&Device::Cpu, DType::F32)?, embedded(&device, dtype)?);
         let [embedding, cosine, pairs, best] =
@@ -99,15 +105,6 @@ fn families(positions: usize) -> Result<Vec<Vec<Board>>> {
         families.push(family);
     }
     Ok(families)
-}
-
-fn embed(encoder: &mut dyn Encoder, boards: &[&Board]) -> Result<Vec<f32>> {
-    let mut embeddings = Vec::new();
-    for part in boards.chunks(encoder.attributes().recommended_batch) {
-        let inputs = Inputs::of(encoder.attributes().input, part.iter().copied());
-        embeddings.extend(encoder.encode(&inputs)?);
-    }
-    Ok(embeddings)
 }
 
 /// Largest differences of embeddings and cosines; shares of pairs and of best moves that are kept.

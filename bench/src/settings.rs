@@ -26,6 +26,9 @@ const WIDTHS: RangeInclusive<usize> = 1..=65_536;
 /// Default time by which a player may exceed its limit before it loses.
 const MARGIN: Duration = Duration::from_millis(500);
 
+/// Prefix of the words for UCI options.
+const OPTION: &str = "option.";
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlayerSettings {
     /// The player's name; derived from the other settings if `None`.
@@ -88,7 +91,9 @@ impl PlayerSettings {
             Some(command) => {
                 let arguments = words.take_text("args").unwrap_or_default();
                 let arguments = shlex::split(&arguments).context("args: a quote is not closed")?;
-                let options = words.take_options();
+                let options = words.0.extract_if(.., |key, _| key.starts_with(OPTION));
+                let options = options.map(|(key, value)| (key[OPTION.len()..].to_owned(), value));
+                let options = options.collect();
                 ensure!(limit.is_some(), "a limit is missing: depth, nodes, movetime or tc");
                 PlayerProgram::Uci(UciPlayer { command: command.into(), arguments, options })
             }
@@ -110,8 +115,9 @@ impl PlayerSettings {
         let mut words = vec![word("engine", version)];
         match &self.program {
             PlayerProgram::InProcess(azimuth) => words.extend(azimuth.words()),
-            PlayerProgram::Uci(UciPlayer { options, .. }) => words
-                .extend(options.iter().map(|(name, value)| word(&format!("option.{name}"), value))),
+            PlayerProgram::Uci(UciPlayer { options, .. }) => words.extend(
+                options.iter().map(|(name, value)| word(&format!("{OPTION}{name}"), value)),
+            ),
         }
         words.extend(self.limit.words());
         words.join(" ")
@@ -287,12 +293,6 @@ impl Words {
             clock: self.take_text("tc").map(|text| TimeControl::parse(&text)).transpose()?,
             margin: self.take("margin")?.map_or(MARGIN, Duration::from_millis),
         })
-    }
-
-    fn take_options(&mut self) -> BTreeMap<String, String> {
-        const PREFIX: &str = "option.";
-        let options = self.0.extract_if(.., |key, _| key.starts_with(PREFIX));
-        options.map(|(key, value)| (key[PREFIX.len()..].to_owned(), value)).collect()
     }
 
     fn take_in_process(&mut self, depth: Option<u32>) -> Result<InProcessPlayer> {

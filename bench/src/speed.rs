@@ -279,7 +279,11 @@ impl Bench<'_> {
         for _ in 0..self.arguments.rounds.max(1) {
             alone.push(measured_throughput(&mut model, &boards, batch)?);
             let (_worker, mut beam) = self.beam(depth)?;
-            let round = search_roots(&mut beam, &roots)?;
+            let mut round = Round::default();
+            for root in &roots {
+                beam.new_game();
+                round.search(&mut beam, root)?;
+            }
             last |= round.time > LONGEST_ROUND;
             rounds.push(round);
             if last {
@@ -355,16 +359,6 @@ impl Round {
 }
 
 const GAME_PLIES: usize = 60;
-
-/// Searches every root with an empty cache.
-fn search_roots(beam: &mut Beam, roots: &[Position]) -> Result<Round> {
-    let mut round = Round::default();
-    for root in roots {
-        beam.new_game();
-        round.search(beam, root)?;
-    }
-    Ok(round)
-}
 
 /// Plays a game from the starting position; the cache is kept between moves.
 fn play_game(beam: &mut Beam, depth: u32) -> Result<GameSpeed> {

@@ -15,7 +15,7 @@ use azimuth_network::replace_file::{check_output, replace_file};
 use azimuth_search::names::name_of;
 use azimuth_search::{BeamVerify, PlannerKind, WdlModel, material};
 use clap::{Args, ValueEnum};
-use cozy_chess::{Color, Move};
+use cozy_chess::Move;
 use nalgebra::{SMatrix, SVector};
 use plotters::prelude::SeriesLabelPosition;
 
@@ -171,7 +171,11 @@ fn samples(games: &[&GameRecord], planner: PlannerKind) -> Result<Vec<ScoredMove
             if let Some(Evaluation::Centipawns(centipawns)) =
                 evaluation.map(|evaluation| evaluation.seen_by(side))
             {
-                let result = result_for(side, game.outcome);
+                let result = match game.outcome {
+                    Outcome::Draw => GameResult::Draw,
+                    outcome if outcome == Outcome::win_of(side) => GameResult::Win,
+                    _ => GameResult::Loss,
+                };
                 let material = material(position.board());
                 moves.push(ScoredMove { centipawns, material, result, game: number, opening });
             }
@@ -187,14 +191,6 @@ fn plays_as(player: &Name, planner: PlannerKind) -> Result<bool> {
     let is_altered = found.noise > 0.0 || !found.without.is_empty() || !found.set.is_empty();
     let is_verified = planner != PlannerKind::Beam || found.verify != BeamVerify::None;
     Ok(found.planner == Some(planner) && is_verified && !is_altered)
-}
-
-fn result_for(side: Color, outcome: Outcome) -> GameResult {
-    match outcome {
-        Outcome::Draw => GameResult::Draw,
-        outcome if outcome == Outcome::win_of(side) => GameResult::Win,
-        _ => GameResult::Loss,
-    }
 }
 
 const COEFFICIENTS: usize = 8;

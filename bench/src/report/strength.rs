@@ -105,9 +105,14 @@ impl Strength {
 
     /// Ratings of the levels of limited strength, weakest first.
     pub fn level_table(&self) -> String {
+        let label = |Level { depth, nodes, noise, .. }| match (depth, nodes) {
+            (Some(depth), _) => format!("beam, depth {depth}, noise {noise}"),
+            (None, nodes) => {
+                format!("selective, {} nodes, noise {noise}", grouped(nodes.unwrap_or_default()))
+            }
+        };
         let levels = self.levels().into_iter();
-        let rows = levels.map(|(level, player)| (level_label(&level), player));
-        self.ratings_table("search", rows.collect())
+        self.ratings_table("search", levels.map(|(level, player)| (label(level), player)).collect())
     }
 
     /// The players that are levels of limited strength, weakest first.
@@ -355,16 +360,6 @@ pub fn rivals_table(rivals: &[RivalResults], strength: &Strength, players: &Play
         text.push('\n');
     }
     text
-}
-
-fn level_label(level: &Level) -> String {
-    let Level { depth, nodes, noise, .. } = level;
-    match (depth, nodes) {
-        (Some(depth), _) => format!("beam, depth {depth}, noise {noise}"),
-        (None, nodes) => {
-            format!("selective, {} nodes, noise {noise}", grouped(nodes.unwrap_or_default()))
-        }
-    }
 }
 
 #[cfg(test)]

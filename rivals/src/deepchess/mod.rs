@@ -200,12 +200,6 @@ impl DeepChessLearner {
         (layer < depth).then_some(layer)
     }
 
-    fn reconstruction(&self, layer: usize, boards: &[Board]) -> Result<Tensor> {
-        let before = self.network.encode(boards.iter(), layer)?.detach();
-        let code = self.network.encoder[layer].forward(&before)?.relu()?;
-        Ok(mse(&self.decoders[layer].forward(&code)?, &before)?)
-    }
-
     /// The logits of pairs, and the index of the better position of each.
     fn comparison(&self, pairs: &Pairs) -> Result<[Tensor; 2]> {
         let codes = self.network.codes(pairs.boards.iter())?;
@@ -229,9 +223,12 @@ impl Learner for DeepChessLearner {
     fn loss(&mut self, step: &mut TrainingStep<'_>) -> Result<Tensor> {
         let Lesson { studies, plan, .. } = step.lesson;
         if let Some(layer) = self.layer(step.index, plan.steps) {
-            let boards: Vec<Board> =
-                step.sample(plan.batch).iter().map(|study| study.board.clone()).collect();
-            return self.reconstruction(layer, &boards);
+            // The layer's code has to reconstruct its inputs.
+            let studies = step.sample(plan.batch);
+            let boards = studies.iter().map(|study| &study.board);
+            let before = self.network.encode(boards, layer)?.detach();
+            let code = self.network.encoder[layer].forward(&before)?.relu()?;
+            return Ok(mse(&self.decoders[layer].forward(&code)?, &before)?);
         }
         if self.network.is_scoring {
             let studies = step.sample(plan.batch).into_iter();

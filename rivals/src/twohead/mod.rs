@@ -108,7 +108,12 @@ impl Planner for TwoHeadNetwork {
                 || control.should_stop(tree.simulations().into())
                 || forced;
             if done || tree.simulations() >= next_report {
-                lines = reports(&tree, control);
+                let wanted = tree.root_moves().into_iter().take(control.limits().multipv.max(1));
+                let line = |(mv, _, value)| {
+                    let (value, nodes) = (Value::estimate(value), tree.simulations().into());
+                    report_of(value, tree.line(mv), nodes, control)
+                };
+                lines = wanted.map(line).collect();
                 root_moves.present(&mut lines, report);
                 next_report *= 2;
             }
@@ -125,16 +130,6 @@ impl Planner for TwoHeadNetwork {
         let assessed = self.assess(&[position])?;
         Ok(Value::estimate(assessed.first().context("the network says nothing")?.value))
     }
-}
-
-/// One line for each requested root move (`MultiPV`).
-fn reports(tree: &Tree, control: &Control) -> Vec<Report> {
-    let wanted = control.limits().multipv.max(1);
-    let line = |(mv, _, value)| {
-        let pv = tree.line(mv);
-        report_of(Value::estimate(value), pv, tree.simulations().into(), control)
-    };
-    tree.root_moves().into_iter().take(wanted).map(line).collect()
 }
 
 const SMALL: (TowerConfig, Plan) = (
