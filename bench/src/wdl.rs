@@ -88,16 +88,11 @@ impl Fit {
             let (tested, others): (Vec<ScoredMove>, Vec<ScoredMove>) =
                 moves.iter().partition(|scored| scored.opening % FOLDS == number);
             let model = fit(&others)?;
-            held_out.extend(tested.into_iter().map(|scored| {
-                let chances = model.chances(scored.centipawns, scored.material);
-                Predicted { scored, chances }
-            }));
+            let chances = |scored: &ScoredMove| model.chances(scored.centipawns, scored.material);
+            held_out.extend(tested.into_iter().map(|scored| (scored, chances(&scored))));
         }
-        let constant = |&scored: &ScoredMove| {
-            let chances = constant_draws(scored.centipawns);
-            Predicted { scored, chances }
-        };
-        let before = quality(&moves.iter().map(constant).collect::<Vec<_>>());
+        let constant = moves.iter().map(|&scored| (scored, constant_draws(scored.centipawns)));
+        let before = quality(&constant.collect::<Vec<_>>());
         let games = moves.iter().map(|scored| scored.game).collect::<BTreeSet<_>>().len();
         let quality = quality(&held_out);
         Ok(Self { planner, model: fit(moves)?, games, held_out, quality, before })
@@ -108,7 +103,18 @@ impl Fit {
     }
 
     pub fn chart(&self) -> Result<String> {
-        chart(&name_of(&self.planner), &self.held_out)
+        let mut series = vec![Series::new("ideal", vec![(0.0, 0.0), (100.0, 100.0)])];
+        let results = ["won", "drawn", "lost"].into_iter().enumerate();
+        series.extend(results.map(|(result, name)| curve(name, &self.held_out, result)));
+        let title = format!("Results of held-out games, {} planner", name_of(&self.planner));
+        let axes = Axes {
+            title: &title,
+            x: "predicted chance, %",
+            y: "positions with that result, %",
+            logarithmic: false,
+            legend: SeriesLabelPosition::LowerRight,
+        };
+        draw(&axes, &series)
     }
 
     fn print(&self) -> Result<()> {
@@ -129,24 +135,20 @@ impl Fit {
 /// would otherwise count a hundred positions with the same score.
 const WITHOUT_PROGRESS: u8 = 20;
 
-/// A result of a game, for the side whose score it is. The order is that of `wdl`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum GameResult {
-    Win,
-    Draw,
-    Loss,
-}
-
 /// A planner's score of a position, before its move.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct ScoredMove {
+pub struct ScoredMove {
     centipawns: i32,
     /// Of both sides, in pawns.
     material: u32,
-    result: GameResult,
+    /// The place of the game's result, for that side, in the chances to win, draw and lose.
+    result: usize,
     game: usize,
     opening: usize,
 }
+
+/// A score with the chances that a model gives its results.
+pub type Predicted = (ScoredMove, [f64; 3]);
 
 /// The scores of a planner in `games`, from its view, except after ten moves without progress. A
 /// repeated game counts once: two equal players at fixed nodes play the same game again with
@@ -172,9 +174,9 @@ fn samples(games: &[&GameRecord], planner: PlannerKind) -> Result<Vec<ScoredMove
                 evaluation.map(|evaluation| evaluation.seen_by(side))
             {
                 let result = match game.outcome {
-                    Outcome::Draw => GameResult::Draw,
-                    outcome if outcome == Outcome::win_of(side) => GameResult::Win,
-                    _ => GameResult::Loss,
+                    outcome if outcome == Outcome::win_of(side) => 0,
+                    Outcome::Draw => 1,
+                    _ => 2,
                 };
                 let material = material(position.board());
                 moves.push(ScoredMove { centipawns, material, result, game: number, opening });
@@ -241,25 +243,18 @@ fn mean_log_likelihood(model: &WdlModel, moves: &[ScoredMove]) -> f64 {
     let sum: f64 = moves
         .iter()
         .map(|scored| {
-            let chance = model.chances(scored.centipawns, scored.material)[scored.result as usize];
-            let valid = chance > 0.0 && values(model, scored.material).width > 0.0;
+            let chance = model.chances(scored.centipawns, scored.material)[scored.result];
+            let valid = chance > 0.0 && values(model, scored.material)[1] > 0.0;
             if valid { chance.ln() } else { f64::NEG_INFINITY }
         })
         .sum();
     sum / moves.len() as f64
 }
 
-/// The values of both polynomials, and the powers that their coefficients multiply.
-struct Values {
-    even: f64,
-    width: f64,
-    powers: [f64; 4],
-}
-
-fn values(model: &WdlModel, material: u32) -> Values {
+/// The values of the polynomials `even` and `width`.
+fn values(model: &WdlModel, material: u32) -> [f64; 2] {
     let powers = WdlModel::powers(material);
-    let of = |coefficients: [f64; 4]| coefficients.iter().zip(powers).map(|(c, p)| c * p).sum();
-    Values { even: of(model.even), width: of(model.width), powers }
+    [model.even, model.width].map(|of| of.iter().zip(powers).map(|(c, p)| c * p).sum())
 }
 
 /// The step of Newton's method; `None` where the information is singular.
@@ -272,7 +267,7 @@ fn step(model: &WdlModel, moves: &[ScoredMove]) -> Option<Vector> {
         for (result, (chance, derivative)) in chances.into_iter().zip(derivatives).enumerate() {
             if chance > f64::EPSILON {
                 information.ger(1.0 / chance, &derivative, &derivative, 1.0);
-                if result == scored.result as usize {
+                if result == scored.result {
                     gradient += derivative / chance;
                 }
             }
@@ -283,7 +278,8 @@ fn step(model: &WdlModel, moves: &[ScoredMove]) -> Option<Vector> {
 
 /// The derivatives of the chances to win, draw and lose by the coefficients.
 fn derivatives(model: &WdlModel, scored: &ScoredMove, chances: [f64; 3]) -> [Vector; 3] {
-    let Values { even, width, powers } = values(model, scored.material);
+    let [even, width] = values(model, scored.material);
+    let powers = WdlModel::powers(scored.material);
     let of = |chance: f64, score: f64| {
         let by_even = -chance * (1.0 - chance) / width;
         let by_width = by_even * (score - even) / width;
@@ -293,8 +289,7 @@ fn derivatives(model: &WdlModel, scored: &ScoredMove, chances: [f64; 3]) -> [Vec
         })
     };
     let centipawns = f64::from(scored.centipawns);
-    let [win, loss] =
-        [of(chances[GameResult::Win as usize], centipawns), of(chances[2], -centipawns)];
+    let [win, loss] = [of(chances[0], centipawns), of(chances[2], -centipawns)];
     [win, -win - loss, loss]
 }
 
@@ -314,12 +309,6 @@ pub struct Quality {
     pub brier: f64,
 }
 
-/// A score with the chances that a model gives its results.
-pub struct Predicted {
-    scored: ScoredMove,
-    chances: [f64; 3],
-}
-
 /// The chances if draws are a constant share of `2 p (1 - p)`, the chance that two games with win
 /// probability `p` and no draws end differently.
 fn constant_draws(centipawns: i32) -> [f64; 3] {
@@ -335,8 +324,7 @@ const LEAST_CHANCE: f64 = 0.0005;
 fn quality(predicted: &[Predicted]) -> Quality {
     let count = predicted.len().max(1) as f64;
     let (mut log_loss, mut brier) = (0.0, 0.0);
-    for Predicted { scored, chances } in predicted {
-        let result = scored.result as usize;
+    for &(ScoredMove { result, .. }, chances) in predicted {
         log_loss -= chances[result].max(LEAST_CHANCE).ln();
         let happened = |place| if place == result { 1.0 } else { 0.0 };
         let differences = chances.iter().enumerate().map(|(at, chance)| chance - happened(at));
@@ -345,40 +333,29 @@ fn quality(predicted: &[Predicted]) -> Quality {
     Quality { log_loss: log_loss / count, brier: brier / count }
 }
 
-/// The frequency of each result by its predicted chance, in percent, with 95% intervals that count
-/// each game once.
-fn chart(planner: &str, predicted: &[Predicted]) -> Result<String> {
-    let mut series = vec![Series::new("ideal", vec![(0.0, 0.0), (100.0, 100.0)])];
-    let results =
-        [(GameResult::Win, "won"), (GameResult::Draw, "drawn"), (GameResult::Loss, "lost")];
-    for (result, name) in results {
-        series.push(curve(name, &bins(predicted, result), result));
-    }
-    let title = format!("Results of held-out games, {planner} planner");
-    let axes = Axes {
-        title: &title,
-        x: "predicted chance, %",
-        y: "positions with that result, %",
-        logarithmic: false,
-        legend: SeriesLabelPosition::LowerRight,
-    };
-    draw(&axes, &series)
-}
-
 /// The plot shows only intervals with at least this number of games.
 const LEAST_GAMES: usize = 5;
 
-fn curve(name: &str, bins: &[Vec<&Predicted>], result: GameResult) -> Series {
+/// Number of intervals of equal width.
+const BINS: usize = 10;
+
+/// The frequency of a result by its predicted chance, in percent, with 95% intervals that count
+/// each game once.
+fn curve(name: &str, predicted: &[Predicted], result: usize) -> Series {
+    let mut bins = vec![Vec::new(); BINS];
+    for (scored, chances) in predicted {
+        let bin = ((chances[result] * BINS as f64) as usize).min(BINS - 1);
+        bins[bin].push((scored, chances[result]));
+    }
     let mut line = Series::new(name, Vec::new());
     for bin in bins {
-        let games: BTreeSet<usize> = bin.iter().map(|predicted| predicted.scored.game).collect();
+        let games: BTreeSet<usize> = bin.iter().map(|(scored, _)| scored.game).collect();
         if games.len() < LEAST_GAMES {
             continue;
         }
         let count = bin.len() as f64;
-        let chances = bin.iter().map(|predicted| predicted.chances[result as usize]);
-        let chance = 100.0 * chances.sum::<f64>() / count;
-        let happened = bin.iter().filter(|predicted| predicted.scored.result == result).count();
+        let chance = 100.0 * bin.iter().map(|(_, chance)| chance).sum::<f64>() / count;
+        let happened = bin.iter().filter(|(scored, _)| scored.result == result).count();
         let frequency = happened as f64 / count;
         let error = 1.96 * (frequency * (1.0 - frequency) / games.len() as f64).sqrt();
         let ends = [(frequency - error).max(0.0), (frequency + error).min(1.0)];
@@ -386,18 +363,6 @@ fn curve(name: &str, bins: &[Vec<&Predicted>], result: GameResult) -> Series {
         line.intervals.push((chance, ends.map(|end| 100.0 * end)));
     }
     line
-}
-
-const BINS: usize = 10;
-
-/// The scores by the predicted chance of a result, in intervals of equal width.
-fn bins(predicted: &[Predicted], result: GameResult) -> Vec<Vec<&Predicted>> {
-    let mut bins = vec![Vec::new(); BINS];
-    for predicted in predicted {
-        let chance = predicted.chances[result as usize];
-        bins[((chance * BINS as f64) as usize).min(BINS - 1)].push(predicted);
-    }
-    bins
 }
 
 #[cfg(test)]
@@ -437,7 +402,7 @@ mod tests {
             game,
             opening: game,
         };
-        let [win, loss] = [GameResult::Win, GameResult::Loss];
+        let [win, loss] = [0, 2];
         assert_eq!(
             samples(&[&both, &one, &both], PlannerKind::Selective)?,
             [sample(500, win, 0), sample(-450, loss, 0), sample(-450, loss, 1)]
@@ -457,7 +422,7 @@ mod tests {
         Ok(())
     }
 
-    fn scored(centipawns: i32, material: u32, result: GameResult) -> ScoredMove {
+    fn scored(centipawns: i32, material: u32, result: usize) -> ScoredMove {
         ScoredMove { centipawns, material, result, game: 0, opening: 0 }
     }
 
@@ -468,9 +433,9 @@ mod tests {
         let mut throw = |centipawns, material| {
             let [win, draw, _] = known.chances(centipawns, material);
             let result = match random.random::<f64>() {
-                thrown if thrown < win => GameResult::Win,
-                thrown if thrown < win + draw => GameResult::Draw,
-                _ => GameResult::Loss,
+                thrown if thrown < win => 0,
+                thrown if thrown < win + draw => 1,
+                _ => 2,
             };
             scored(centipawns, material, result)
         };
@@ -492,7 +457,7 @@ mod tests {
 
     #[test]
     fn too_few_scores_are_refused() {
-        let scores = [scored(10, 60, GameResult::Draw); 20];
+        let scores = [scored(10, 60, 1); 20];
         let error = fit(&scores).expect_err("one score").to_string();
         assert_eq!(error, "the games do not determine the chances");
     }
@@ -500,8 +465,7 @@ mod tests {
     #[test]
     fn the_scores_are_those_of_the_textbook() {
         let chances = [0.5, 0.25, 0.25];
-        let results = [GameResult::Win, GameResult::Draw].map(|result| scored(0, 60, result));
-        let found = quality(&results.map(|scored| Predicted { scored, chances }));
+        let found = quality(&[0, 1].map(|result| (scored(0, 60, result), chances)));
         let log_loss = -(0.5f64.ln() + 0.25f64.ln()) / 2.0;
         // 0.25 + 0.0625 + 0.0625 and 0.25 + 0.5625 + 0.0625.
         assert!((found.log_loss - log_loss).abs() < 1e-12 && (found.brier - 0.625).abs() < 1e-12);
