@@ -108,30 +108,30 @@ impl GameRecord {
     /// The game as PGN, with the empty line after it. Fails if the opening is not a position.
     pub fn to_pgn(&self) -> Result<Vec<u8>> {
         let start = Position::from_fen(&self.opening)?;
-        let mut tags: Vec<(&str, String)> = vec![
-            ("Event", "Azimuth match".to_owned()),
-            ("Site", "?".to_owned()),
-            ("Date", self.started.as_ref().map_or("????.??.??".to_owned(), |at| at.0.clone())),
-            ("Round", self.round.clone()),
-            ("White", self.white.name.clone()),
-            ("Black", self.black.name.clone()),
-            ("Result", self.outcome.as_pgn().to_owned()),
+        let elo = |player: &Name| player.elo.map(|elo| elo.to_string());
+        let (date, time) = self.started.clone().unzip();
+        let tags = [
+            ("Event", Some("Azimuth match".to_owned())),
+            ("Site", Some("?".to_owned())),
+            ("Date", Some(date.clone().unwrap_or_else(|| "????.??.??".to_owned()))),
+            ("Round", Some(self.round.clone())),
+            ("White", Some(self.white.name.clone())),
+            ("Black", Some(self.black.name.clone())),
+            ("Result", Some(self.outcome.as_pgn().to_owned())),
+            ("WhiteElo", elo(&self.white)),
+            ("BlackElo", elo(&self.black)),
+            ("WhiteSettings", Some(self.white.settings.clone())),
+            ("BlackSettings", Some(self.black.settings.clone())),
+            ("Termination", Some(self.termination.clone())),
+            ("PlyCount", Some(self.moves.len().to_string())),
+            ("UTCDate", date),
+            ("UTCTime", time),
+            ("GameDuration", self.duration.map(hours)),
         ];
-        for (tag, player) in [("WhiteElo", &self.white), ("BlackElo", &self.black)] {
-            tags.extend(player.elo.map(|elo| (tag, elo.to_string())));
-        }
-        tags.push(("WhiteSettings", self.white.settings.clone()));
-        tags.push(("BlackSettings", self.black.settings.clone()));
-        tags.push(("Termination", self.termination.clone()));
-        tags.push(("PlyCount", self.moves.len().to_string()));
-        if let Some((date, time)) = &self.started {
-            tags.push(("UTCDate", date.clone()));
-            tags.push(("UTCTime", time.clone()));
-        }
-        tags.extend(self.duration.map(|duration| ("GameDuration", hours(duration))));
+        let tags = tags.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?)));
         let mut text = Vec::new();
         let mut writer = Writer::new(&mut text);
-        writer.begin(tags.iter().map(|(name, value)| (*name, value.as_str())), &start)?;
+        writer.begin(tags, &start)?;
         let mut board = start.board().clone();
         for played in &self.moves {
             writer.play(&board, played.mv)?;

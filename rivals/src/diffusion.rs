@@ -441,15 +441,10 @@ impl<'a> Sequences<'a> {
             steps.map(|steps| (place + 1 + steps) as u32)
         };
         let next: Vec<_> = studies.iter().enumerate().map(following).collect();
-        let is_long = |&start: &u32| {
-            let mut at = Some(start);
-            (1..horizon).all(|_| {
-                at = at.and_then(|place| next[place as usize]);
-                at.is_some()
-            })
-        };
-        let starts = (0..studies.len() as u32).filter(is_long).collect();
-        Self { studies, next, starts, horizon }
+        let mut all = Self { studies, next, starts: Vec::new(), horizon };
+        let is_long = |&start: &u32| all.studies(start).count() == horizon;
+        all.starts = (0..studies.len() as u32).filter(is_long).collect();
+        all
     }
 
     /// The first study of the sequence that begins at `start`, one of [`Self::starts`].

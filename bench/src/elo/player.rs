@@ -136,15 +136,14 @@ struct Process {
     limit: Limit,
 }
 
-impl Process {
-    /// Starts the engine and sets its options. Fails if it does not start, does not answer, or
-    /// lacks an option.
-    fn start(settings: &UciPlayer, limit: Limit) -> Result<Self> {
-        let options = settings.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let engine = Engine::start(&settings.command, &settings.arguments, options)?;
-        Ok(Self { engine, limit })
-    }
+/// Starts an engine and sets its options. Fails if it does not start, does not answer, or lacks an
+/// option.
+fn start(settings: &UciPlayer) -> Result<Engine> {
+    let options = settings.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    Engine::start(&settings.command, &settings.arguments, options)
+}
 
+impl Process {
     /// Time after which the engine counts as hanging.
     fn patience(&self, situation: &Situation<'_>) -> Duration {
         let side = situation.position.board().side_to_move() as usize;
@@ -282,9 +281,7 @@ impl Roster {
                     let (_, hash) = &workers[&source];
                     format!("Azimuth {} weights {hash}", env!("CARGO_PKG_VERSION"))
                 }
-                PlayerProgram::Uci(engine) => {
-                    Process::start(engine, settings.limit.clone())?.engine.name().to_owned()
-                }
+                PlayerProgram::Uci(engine) => start(engine)?.name().to_owned(),
             };
             let name = Name {
                 name: settings.name.clone().unwrap_or_else(|| default_name(&settings, &version)),
@@ -326,7 +323,7 @@ impl Roster {
                 Box::new(InProcess::new(worker, azimuth, limit).with_context(context)?)
             }
             PlayerProgram::Uci(engine) => {
-                Box::new(Process::start(engine, limit).with_context(context)?)
+                Box::new(Process { engine: start(engine).with_context(context)?, limit })
             }
         })
     }
