@@ -297,6 +297,13 @@ impl QuantisedNnue {
         &self.table[feature * self.half..][..self.half]
     }
 
+    /// The sums of a side.
+    fn sums(&self, board: &Board, side: Color) -> Vec<i16> {
+        let mut sums = self.bias.clone();
+        active(board, side, |feature| add_row(self.row(feature), &mut sums));
+        sums
+    }
+
     /// The win probability of the side to move, from its sums and the other side's.
     fn win_probability(&self, own: &[i16], other: &[i16]) -> f32 {
         let mut activations = vec![0; 2 * self.half];
@@ -352,23 +359,37 @@ fn dot(a: &[i16], b: &[i16]) -> i32 {
     a.iter().zip(b).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum()
 }
 
-/// A board with White's and Black's sums.
-#[derive(Clone, Debug, PartialEq)]
-struct Accumulators {
+pub fn planner(weights: &RivalWeights, remembered: usize) -> Result<Box<dyn Planner>> {
+    let nnue = Nnue::new(QuantisedNnue::new(weights)?.into(), Board::startpos());
+    Ok(Box::new(AlphaBeta::new(nnue, |_| DEFAULT_DEPTH, remembered)?))
+}
+
+/// The position that was evaluated last, with White's and Black's sums. In a search, the next one
+/// differs by a few moves.
+#[derive(Clone)]
+struct Nnue {
+    network: Arc<QuantisedNnue>,
     board: Board,
     sums: [Vec<i16>; Color::NUM],
 }
 
-impl Accumulators {
-    fn of(board: &Board, network: &QuantisedNnue) -> Self {
-        let sums = Color::ALL.map(|side| fresh_sums(board, side, network));
-        Self { board: board.clone(), sums }
+impl Nnue {
+    fn new(network: Arc<QuantisedNnue>, board: Board) -> Self {
+        let sums = Color::ALL.map(|side| network.sums(&board, side));
+        Self { network, board, sums }
+    }
+}
+
+impl EvaluateOne for Nnue {
+    fn key(&self) -> PositionKey {
+        PositionKey::WithoutEnPassant
     }
 
-    fn update(&mut self, after: &Board, network: &QuantisedNnue) {
+    fn evaluate(&mut self, after: &Board) -> Result<f32> {
+        let network = &*self.network;
         for (side, sums) in Color::ALL.into_iter().zip(&mut self.sums) {
             if self.board.king(side) != after.king(side) {
-                *sums = fresh_sums(after, side, network);
+                *sums = network.sums(after, side);
                 continue;
             }
             let view = View::of(after, side);
@@ -385,41 +406,9 @@ impl Accumulators {
             }
         }
         self.board = after.clone();
-    }
-
-    fn win_probability(&self, network: &QuantisedNnue) -> f32 {
-        let own = self.board.side_to_move();
-        network.win_probability(&self.sums[own as usize], &self.sums[!own as usize])
-    }
-}
-
-fn fresh_sums(board: &Board, side: Color, network: &QuantisedNnue) -> Vec<i16> {
-    let mut sums = network.bias.clone();
-    active(board, side, |feature| add_row(network.row(feature), &mut sums));
-    sums
-}
-
-pub fn planner(weights: &RivalWeights, remembered: usize) -> Result<Box<dyn Planner>> {
-    let network = Arc::new(QuantisedNnue::new(weights)?);
-    let last = Accumulators::of(&Board::startpos(), &network);
-    Ok(Box::new(AlphaBeta::new(Nnue { network, last }, |_| DEFAULT_DEPTH, remembered)?))
-}
-
-#[derive(Clone)]
-struct Nnue {
-    network: Arc<QuantisedNnue>,
-    /// The position that was evaluated last. In a search, the next one differs by a few moves.
-    last: Accumulators,
-}
-
-impl EvaluateOne for Nnue {
-    fn key(&self) -> PositionKey {
-        PositionKey::WithoutEnPassant
-    }
-
-    fn evaluate(&mut self, board: &Board) -> Result<f32> {
-        self.last.update(board, &self.network);
-        Ok(2.0 * self.last.win_probability(&self.network) - 1.0)
+        let own = after.side_to_move();
+        let p = network.win_probability(&self.sums[own as usize], &self.sums[!own as usize]);
+        Ok(2.0 * p - 1.0)
     }
 }
 
@@ -482,7 +471,7 @@ mod tests {
     fn updated_sums_equal_fresh_ones_and_integers_are_near_the_floats() -> Result<()> {
         let (floats, integers) = networks()?;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-        let mut sums = Accumulators::of(&Board::startpos(), &integers);
+        let mut nnue = Nnue::new(integers.into(), Board::startpos());
         // Enough moves to include castling, promotions and captures en passant.
         for game in 0..30 {
             let mut board = match game % 2 {
@@ -495,12 +484,12 @@ mod tests {
                     break;
                 }
                 board = board_after(&board, moves[rng.random_range(0..moves.len())]);
-                sums.update(&board, &integers);
-                assert_eq!(sums, Accumulators::of(&board, &integers), "{board}");
+                nnue.evaluate(&board)?;
+                let fresh = Color::ALL.map(|side| nnue.network.sums(&board, side));
+                assert_eq!(nnue.sums, fresh, "{board}");
             }
             let known = sigmoid(&floats.logits([&board].into_iter())?)?.to_vec1::<f32>()?[0];
-            sums.update(&board, &integers);
-            let found = sums.win_probability(&integers);
+            let found = (nnue.evaluate(&board)? + 1.0) / 2.0;
             assert!((found - known).abs() < 0.01, "{found} {known}");
         }
         Ok(())
