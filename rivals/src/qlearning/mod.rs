@@ -42,13 +42,11 @@ pub struct QConfig {
 }
 
 pub struct QNetwork {
+    config: QConfig,
     blocks: Vec<(BoardConvolution, BatchNorm)>,
     /// The part of the dense layer that is the same for all moves of a board.
     of_board: Linear,
     of_action: Linear,
-    squares: bool,
-    attacks: bool,
-    rewards: bool,
     value: Linear,
 }
 
@@ -56,7 +54,7 @@ impl QNetwork {
     /// A network with the parameters `block.N`, `of_board`, `of_action` (both of one dense layer)
     /// and `value`.
     pub fn new(config: QConfig, vb: &VarBuilder<'_>) -> candle_core::Result<Self> {
-        let QConfig { channels, hidden, squares, attacks, rewards } = config;
+        let QConfig { channels, hidden, squares, .. } = config;
         let inputs = std::iter::once(PLANES).chain(channels);
         let block = |(number, (inputs, outputs)): (usize, (usize, usize))| {
             let vb = vb.pp("block").pp(number);
@@ -65,17 +63,12 @@ impl QNetwork {
         };
         let dense = Square::NUM * channels[2] + STATE;
         let action = ACTION + if squares { 2 * channels[2] } else { 0 };
+        let blocks = inputs.zip(channels).enumerate().map(block);
         Ok(Self {
-            blocks: inputs
-                .zip(channels)
-                .enumerate()
-                .map(block)
-                .collect::<candle_core::Result<_>>()?,
+            config,
+            blocks: blocks.collect::<candle_core::Result<_>>()?,
             of_board: linear(dense, hidden, vb.pp("of_board"))?,
             of_action: linear_no_bias(action, hidden, vb.pp("of_action"))?,
-            squares,
-            attacks,
-            rewards,
             value: linear(hidden, 1, vb.pp("value"))?,
         })
     }
@@ -89,7 +82,7 @@ impl QNetwork {
         train: bool,
     ) -> candle_core::Result<Tensor> {
         let device = self.value.weight().device();
-        let [mut planes, numbers] = states(boards.iter().copied(), self.attacks, device)?;
+        let [mut planes, numbers] = states(boards.iter().copied(), self.config.attacks, device)?;
         for (convolution, norm) in &self.blocks {
             planes = convolution.forward(&planes)?;
             let (count, squares, channels) = planes.dims3()?;
@@ -103,7 +96,7 @@ impl QNetwork {
             Tensor::from_vec(numbers, moves.len(), device)
         };
         let mut action = actions(moves.iter().map(|&(_, mv)| mv), device)?;
-        if self.squares {
+        if self.config.squares {
             let rows = planes.flatten_to(1)?;
             let from = numbers(|(place, mv)| place * Square::NUM + mv.from as usize)?;
             let to = numbers(|(place, mv)| place * Square::NUM + mv.to as usize)?;
@@ -113,7 +106,7 @@ impl QNetwork {
         let board = board.index_select(&numbers(|(place, _)| *place)?, 0)?;
         let hidden = (board + self.of_action.forward(&action)?)?.relu()?;
         let values = self.value.forward(&hidden)?.squeeze(D::Minus1)?;
-        if !self.rewards {
+        if !self.config.rewards {
             return Ok(values);
         }
         let rewards = moves.iter().map(|&(place, mv)| reward(boards[place], mv));
@@ -125,7 +118,7 @@ impl QNetwork {
     pub fn values_of(&self, positions: &[&Position]) -> candle_core::Result<Vec<Vec<(Move, f32)>>> {
         let boards: Vec<_> = positions.iter().map(|position| position.board()).collect();
         let mut values = self.legal_values(&boards)?;
-        if self.rewards {
+        if self.config.rewards {
             for (position, values) in positions.iter().zip(&mut values) {
                 values.iter_mut().for_each(|(mv, value)| *value += repetition(position, *mv));
             }
