@@ -163,14 +163,14 @@ fn solve(problems: &Problems, solver: &mut dyn Planner, limits: &Limits) -> Resu
     }
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SuiteResults {
     pub suite: String,
     pub planner: String,
     pub depths: Vec<DepthRate>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DepthRate {
     pub depth: u32,
     #[serde(flatten)]
@@ -178,7 +178,7 @@ pub struct DepthRate {
 }
 
 /// One suite's solve rate in a fixed time per move.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TimedSuite {
     pub suite: String,
     pub planner: String,
@@ -187,7 +187,7 @@ pub struct TimedSuite {
     pub rate: Rate,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Rate {
     pub solved: u64,
     pub problems: u64,

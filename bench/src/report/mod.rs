@@ -14,6 +14,8 @@ use clap::Args;
 use results::{Kind, Results};
 use strength::{Strength, effects_table, rivals_table, summary, variants_table};
 
+use crate::speed::SpeedResults;
+use crate::suite::{SuiteResults, TimedSuite};
 use crate::wdl;
 
 const RESULTS: &str = "bench/results";
@@ -36,16 +38,21 @@ pub struct ResultsReport {
 pub fn run(arguments: &ResultsReport) -> Result<()> {
     let folder = Path::new(RESULTS);
     let results = Results::read(folder)?;
-    let players = &results.players;
+    let Results { players, figures, .. } = &results;
     let of_kind = |kind| Strength::of(&results.matches, kind);
     let strength = of_kind(Kind::Beam)?;
     let limited = of_kind(Kind::Limited)?;
     let (timed, gauntlet) = (of_kind(Kind::Timed)?, of_kind(Kind::Gauntlet)?);
     let rivals = of_kind(Kind::Rivals)?;
     let fits = wdl_fits(&results)?;
+    let speeds: Vec<SpeedResults> = results.parsed(&figures.speed)?;
+    let suites: Vec<Vec<SuiteResults>> = results.parsed(&figures.suites)?;
+    let timed_suites: Vec<Vec<TimedSuite>> = results.parsed(&figures.timed_suites)?;
+    let (weights, metrics): (Vec<String>, Vec<String>) =
+        figures.metrics.iter().map(|of| (of.weights.clone(), of.file.clone())).unzip();
     let mut plots = vec![
         ("elo-by-depth.svg".to_owned(), strength.plot_by_depth()?),
-        ("speed-by-batch.svg".to_owned(), tables::speed_by_batch(&results.speeds)?),
+        ("speed-by-batch.svg".to_owned(), tables::speed_by_batch(&speeds)?),
     ];
     for fit in &fits {
         plots.push((fit.plot_name(), fit.chart()?));
@@ -57,17 +64,17 @@ pub fn run(arguments: &ResultsReport) -> Result<()> {
         ("summary", summary(&[&timed, &gauntlet], &strength, &players.shipped)),
         ("timed", timed.timed_table()),
         ("gauntlet", gauntlet.gauntlet_table(&players.shipped)),
-        ("rivals", rivals_table(&results.rivals, &rivals, players)),
+        ("rivals", rivals_table(&results.parsed(&figures.rivals)?, &rivals, players)),
         ("effects", effects_table(&results.matches)?),
         ("levels", limited.level_table()),
-        ("speed-summary", tables::speed_summary(&results.speeds)),
-        ("encoders", tables::encoders(&results.speeds)),
-        ("search", tables::searches(&results.speeds)),
-        ("suites", tables::suites(&results.suites)),
-        ("timed-suites", tables::timed_suites(&results.timed_suites)),
-        ("accuracy", tables::accuracies(&results.accuracies)),
+        ("speed-summary", tables::speed_summary(&speeds)),
+        ("encoders", tables::encoders(&speeds)),
+        ("search", tables::searches(&speeds)),
+        ("suites", tables::suites(&suites.concat())),
+        ("timed-suites", tables::timed_suites(&timed_suites.concat())),
+        ("accuracy", tables::accuracies(&results.parsed(&figures.accuracy)?)),
         ("wdl", tables::chances(&fits)),
-        ("metrics", tables::metrics(&results.metrics)?),
+        ("metrics", tables::metrics(&weights, &results.parsed(&metrics)?)?),
     ];
     let mut files: Vec<(PathBuf, String)> = Vec::new();
     for document in DOCUMENTS {

@@ -1,17 +1,14 @@
 //! The results that the tables and plots show, read from the folder that `sources.toml` describes.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::accuracy::AccuracyResults;
 use crate::games::{GameRecord, read_file};
 use crate::settings::file_name;
-use crate::speed::SpeedResults;
-use crate::suite::{SuiteResults, TimedSuite};
 
 pub struct Match {
     pub file: String,
@@ -19,22 +16,17 @@ pub struct Match {
     pub games: Vec<GameRecord>,
 }
 
-/// The results, parsed.
+/// The results of a folder.
 pub struct Results {
+    folder: PathBuf,
     /// In the order of the file names.
     pub matches: Vec<Match>,
-    pub speeds: Vec<SpeedResults>,
-    pub suites: Vec<SuiteResults>,
-    pub timed_suites: Vec<TimedSuite>,
-    pub accuracies: Vec<AccuracyResults>,
-    pub rivals: Vec<RivalResults>,
-    /// Held-out metrics by name of the weights, in the format of `azimuth-train eval --json`.
-    pub metrics: Vec<(String, serde_json::Value)>,
+    pub figures: Figures,
     pub players: Players,
 }
 
 impl Results {
-    /// Reads the files listed in a folder's manifest that feed a table or plot.
+    /// Reads the games listed in a folder's manifest that feed a table or plot.
     pub fn read(folder: &Path) -> Result<Self> {
         let sources = Sources::read(folder)?;
         let mut matches = Vec::new();
@@ -42,34 +34,20 @@ impl Results {
             let games = read_file(&folder.join(file))?;
             matches.push(Match { file: file.to_owned(), kind, games });
         }
-        let figures = &sources.figures;
-        let suites: Vec<Vec<SuiteResults>> = read_all(folder, &figures.suites)?;
-        let timed_suites: Vec<Vec<TimedSuite>> = read_all(folder, &figures.timed_suites)?;
-        let metrics = figures
-            .metrics
-            .iter()
-            .map(|metrics| Ok((metrics.weights.clone(), read_json(&folder.join(&metrics.file))?)));
-        Ok(Self {
-            matches,
-            speeds: read_all(folder, &figures.speed)?,
-            suites: suites.into_iter().flatten().collect(),
-            timed_suites: timed_suites.into_iter().flatten().collect(),
-            accuracies: read_all(folder, &figures.accuracy)?,
-            rivals: read_all(folder, &figures.rivals)?,
-            metrics: metrics.collect::<Result<_>>()?,
-            players: sources.players,
-        })
+        let Sources { figures, players, .. } = sources;
+        Ok(Self { folder: folder.to_owned(), matches, figures, players })
     }
-}
 
-fn read_all<T: DeserializeOwned>(folder: &Path, files: &[String]) -> Result<Vec<T>> {
-    files.iter().map(|file| read_json(&folder.join(file))).collect()
-}
-
-fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
-    let name = || format!("results file '{}'", path.display());
-    let text = std::fs::read_to_string(path).with_context(name)?;
-    serde_json::from_str(&text).with_context(name)
+    /// The measurements in `files`, parsed.
+    pub fn parsed<T: DeserializeOwned>(&self, files: &[String]) -> Result<Vec<T>> {
+        let parse = |file: &String| {
+            let path = self.folder.join(file);
+            let name = || format!("results file '{}'", path.display());
+            let text = std::fs::read_to_string(&path).with_context(name)?;
+            serde_json::from_str(&text).with_context(name)
+        };
+        files.iter().map(parse).collect()
+    }
 }
 
 /// The output of `azimuth-rivals tau --json`.

@@ -154,12 +154,13 @@ fn solved(rate: &Rate) -> String {
     format!("{:.1}%{points}", share(rate.solved, rate.problems))
 }
 
-pub fn metrics(all: &[(String, serde_json::Value)]) -> Result<String> {
+/// Held-out metrics of weights, in the format of `azimuth-train eval --json`.
+pub fn metrics(weights: &[String], metrics: &[serde_json::Value]) -> Result<String> {
     let mut text = header(
         "weights | positions | Kendall tau-b | Spearman | sibling accuracy | R² \
          | calibration error",
     );
-    for (weights, value) in all {
+    for (weights, value) in weights.iter().zip(metrics) {
         let number = |key: &str| {
             let number = value[key].as_f64();
             number.with_context(|| format!("metrics of '{weights}': '{key}' is missing"))
