@@ -110,8 +110,8 @@ fn mobility(board: &Board) -> i32 {
     MOBILITY * if board.side_to_move() == Color::White { difference } else { -difference }
 }
 
-/// The value of a piece on a square in the opening and in the endgame, seen from its own side (a1 is
-/// in its own corner).
+/// The value of a piece on a square, in the opening and in the endgame. The square is seen from its
+/// own side: a1 is in its own corner.
 fn piece_square_value(piece: Piece, square: Square) -> [i32; 2] {
     let (file, rank) = (square.file() as i32, square.rank() as i32);
     let centre = centrality(file) + centrality(rank);

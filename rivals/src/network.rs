@@ -141,9 +141,9 @@ impl LegalMoves {
 
 const NEIGHBOURS: usize = 9;
 
-/// A 3 x 3 convolution with a bias: each square's neighbourhood, padded with zeros, is multiplied by
-/// a matrix. (Candle's convolutions need channels first, and are several times slower on boards of
-/// 64 squares.)
+/// A 3 x 3 convolution with a bias: a matrix multiplies each square's neighbourhood, padded with
+/// zeros. (Candle's convolutions need channels first, and are several times slower on boards of 64
+/// squares.)
 #[derive(Clone)]
 pub struct BoardConvolution {
     linear: Linear,

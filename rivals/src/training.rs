@@ -1,6 +1,6 @@
 //! The training of rivals: the loop of [`azimuth_train::training`], with AdamW on the examples of a
 //! lesson, held-out metrics in a log, checkpoints at intervals, and the final weights. The options
-//! of `azimuth-rivals train`, and the optimisation schedule that they choose. The data are positions
+//! of `azimuth-rivals train`, and the optimisation schedule that they choose. The data: positions
 //! with labelled moves, which the trainer's reader reads from games.
 
 use std::path::{Path, PathBuf};

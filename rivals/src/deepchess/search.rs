@@ -84,8 +84,8 @@ impl Comparing {
         Ok(order == wanted)
     }
 
-    /// The value for White of a position, compared with another one, in [-1, 1]: from the probability
-    /// that the first is better, averaged over both orders of the pair.
+    /// The value for White of a position, compared with another one, in [-1, 1]. It comes from the
+    /// probability that the first is better, averaged over both orders of the pair.
     fn compare(&self, a: &Tensor, b: &Tensor) -> Result<f32> {
         let [one, other] = [[a, b], [b, a]].map(|pair| Tensor::cat(&pair, 0));
         let logits = self.network.compare(&one?, &other?)?;
