@@ -9,7 +9,6 @@ use cozy_chess::{
     get_pawn_attacks, util,
 };
 
-use crate::pgn::Outcome;
 use crate::text::{printable, shortened};
 
 /// The standard starting position.
@@ -237,16 +236,6 @@ pub enum Ending {
     FiftyMoves,
 }
 
-impl Ending {
-    /// The result of the game.
-    pub fn outcome(self) -> Outcome {
-        match self {
-            Self::Checkmate { winner } => Outcome::win_of(winner),
-            _ => Outcome::Draw,
-        }
-    }
-}
-
 impl Display for Ending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -375,15 +364,6 @@ pub fn insufficient_material(board: &Board) -> bool {
 
 /// The FEN and the operations of a line of FEN or EPD. The operations `hmvc` and `fmvn` are also the
 /// counters of a FEN that has none.
-///
-/// ```
-/// use azimuth_chess::position::split_operations;
-///
-/// let (fen, operations) = split_operations("4k3/8/8/8/8/8/8/4K2R w K - bm O-O; id \"1\";");
-/// assert_eq!((&*fen, &*operations), ("4k3/8/8/8/8/8/8/4K2R w K -", "bm O-O; id \"1\";"));
-/// let (fen, _) = split_operations("4k3/8/8/8/8/8/8/4K2R w K - hmvc 3; fmvn 40;");
-/// assert_eq!(fen, "4k3/8/8/8/8/8/8/4K2R w K - 3 40");
-/// ```
 pub fn split_operations(line: &str) -> (String, String) {
     let line = line.trim_start_matches(BYTE_ORDER_MARK);
     let fields: Vec<&str> = line.split_whitespace().collect();
@@ -508,17 +488,6 @@ fn explain(error: &FenParseError) -> &'static str {
 }
 
 /// The en-passant square, if a capture on it is legal (the rule of python-chess and lichess).
-///
-/// ```
-/// use azimuth_chess::position::legal_en_passant;
-/// use cozy_chess::{Board, Square};
-///
-/// let nothing_captures = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1";
-/// let captures = "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 3";
-/// assert_eq!(legal_en_passant(&nothing_captures.parse::<Board>()?), None);
-/// assert_eq!(legal_en_passant(&captures.parse::<Board>()?), Some(Square::F6));
-/// # Ok::<(), cozy_chess::FenParseError>(())
-/// ```
 pub fn legal_en_passant(board: &Board) -> Option<Square> {
     let us = board.side_to_move();
     let to = Square::new(board.en_passant()?, Rank::Sixth.relative_to(us));

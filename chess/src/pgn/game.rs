@@ -1,104 +1,13 @@
-//! A game's main line with its comments, or the reason why it cannot be read.
+//! What a game consists of; what the reader hands to a [`GameBuilder`]; and [`Game`], the builder of
+//! a main line with its comments.
 
 use std::fmt;
 
 use anyhow::{Result, ensure};
-use cozy_chess::{Color, Move};
+use cozy_chess::{Board, Color, Move};
 
-use super::reader::{GameBuilder, Line};
-use crate::position::Position;
+use crate::position::{Ending, Position};
 use crate::text::printable;
-
-/// Maximum size of a game's comments, in bytes. A game without an end must not fill the memory.
-const MOST_TEXT: usize = 1 << 26;
-
-/// A game's main line.
-#[derive(Debug)]
-pub struct Game {
-    /// The tags.
-    pub tags: Tags,
-    /// The position of the `FEN` tag, or the standard starting position.
-    pub start: Position,
-    /// Comments before the first move.
-    pub comments: Vec<String>,
-    /// The moves, all legal.
-    pub moves: Vec<GameMove>,
-    /// The result at the end of the moves.
-    outcome: Option<Outcome>,
-    /// The fault before which the moves end, if the text has one.
-    pub fault: Option<BadGame>,
-    /// Size of the comments, in bytes.
-    text: usize,
-}
-
-/// A move with the comments that follow it.
-#[derive(Clone, Debug)]
-pub struct GameMove {
-    /// The move.
-    pub mv: Move,
-    /// The comments, without line breaks.
-    pub comments: Vec<String>,
-}
-
-impl Game {
-    /// The result in the `Result` tag, otherwise that at the end of the moves; `None` if the game is
-    /// not finished.
-    pub fn result(&self) -> Option<Outcome> {
-        self.tags.get("Result").and_then(Outcome::from_pgn).or(self.outcome)
-    }
-
-    /// This game, if it has no fault.
-    pub fn complete(mut self) -> Result<Self, BadGame> {
-        self.fault.take().map_or(Ok(self), Err)
-    }
-
-    /// The position after the last move, with the game's history.
-    pub fn last_position(&self) -> Position {
-        let mut position = self.start.clone();
-        self.moves.iter().for_each(|played| position.play(played.mv));
-        position
-    }
-}
-
-impl GameBuilder for Game {
-    type Game = Self;
-
-    const VARIATIONS: bool = false;
-
-    const KEEPS_BEGINNING: bool = true;
-
-    fn begin(tags: Tags, start: Position) -> Self {
-        let (comments, moves) = (Vec::new(), Vec::new());
-        Self { tags, start, comments, moves, outcome: None, fault: None, text: 0 }
-    }
-
-    fn play(&mut self, line: &Line) -> Result<()> {
-        let played = line.after.mv.map(|mv| GameMove { mv, comments: Vec::new() });
-        self.moves.extend(played);
-        Ok(())
-    }
-
-    fn comment(&mut self, _: &Line, text: &str) -> Result<()> {
-        // An empty comment takes up memory, too.
-        self.text += text.len() + size_of::<String>();
-        ensure!(self.text <= MOST_TEXT, "more than {MOST_TEXT} bytes of comments in one game");
-        let last = self.moves.last_mut().map_or(&mut self.comments, |last| &mut last.comments);
-        last.push(text.to_owned());
-        Ok(())
-    }
-
-    fn result(&mut self, outcome: Outcome) {
-        self.outcome = Some(outcome);
-    }
-
-    fn cut(&mut self, fault: BadGame) {
-        self.fault = Some(fault);
-    }
-
-    fn end(self) -> Self {
-        self
-    }
-}
 
 /// A game that cannot be read. The games after it can be read.
 #[derive(Debug)]
@@ -222,24 +131,175 @@ impl Outcome {
     }
 }
 
-/// Names of variants in lower case, as lichess, chess.com, cutechess and fastchess write them and
-/// python-chess reads them. Chess960 differs only in the starting position, which the `FEN` tag
-/// gives.
-const CHESS: [&str; 10] = [
-    "standard",
-    "chess",
-    "classical",
-    "normal",
-    "from position",
-    "chess960",
-    "chess 960",
-    "fischerandom",
-    "fischerrandom",
-    "fischer random",
-];
+impl Ending {
+    /// The result of the game.
+    pub fn outcome(self) -> Outcome {
+        match self {
+            Self::Checkmate { winner } => Outcome::win_of(winner),
+            _ => Outcome::Draw,
+        }
+    }
+}
 
-/// The name in lower case, if it is that of a variant with other rules.
-pub fn other_variant(name: &str) -> Option<String> {
-    let name = name.to_lowercase();
-    (!CHESS.contains(&name.as_str())).then_some(name)
+/// Builds a value from one game while the reader plays its moves.
+pub trait GameBuilder: Sized {
+    /// The value.
+    type Game;
+
+    /// Whether variations are read. Without them the moves are those of the main line.
+    const VARIATIONS: bool;
+
+    /// Whether a variation ends before the first word that is no legal move, and [`Self::forgive`]
+    /// hears of it. Otherwise, the game ends there.
+    const FORGIVES_VARIATIONS: bool = false;
+
+    /// Whether the moves before a fault are a game, which [`Self::cut`] ends. Otherwise, a game with
+    /// a fault cannot be read.
+    const KEEPS_BEGINNING: bool = false;
+
+    /// Whether null moves are played. Otherwise, they are faults.
+    const NULL_MOVES: bool = false;
+
+    /// A game begins.
+    fn begin(tags: Tags, start: Position) -> Self;
+
+    /// The last move of `line` was played; it is `None` if it is a null move. An error ends the
+    /// reading of this game.
+    fn play(&mut self, line: &Line) -> Result<()>;
+
+    /// A comment after the last move of `line`, or before the first move. Its line breaks are
+    /// replaced by spaces, and a comment of many kilobytes arrives in several pieces. An error ends
+    /// the reading of this game.
+    fn comment(&mut self, line: &Line, text: &str) -> Result<()>;
+
+    /// A numeric annotation glyph (NAG) after the last move of `line`: 1 is `!`, 2 is `?`.
+    fn glyph(&mut self, _line: &Line, _nag: u8) {}
+
+    /// The text has a result at its end.
+    fn result(&mut self, _outcome: Outcome) {}
+
+    /// A variation ends before a fault.
+    fn forgive(&mut self, _fault: Fault) {}
+
+    /// The game ends before a fault.
+    fn cut(&mut self, _fault: BadGame) {}
+
+    /// The game has ended.
+    fn end(self) -> Self::Game;
+}
+
+/// A node of a game's move tree.
+#[derive(Clone, Debug)]
+pub struct GameNode {
+    /// The position.
+    pub board: Board,
+    /// Index of the node in the order of the file; the starting position is 0.
+    pub id: u32,
+    /// Half-moves from the starting position.
+    pub ply: u32,
+    /// The move that leads to the node; `None` at the starting position and after a null move.
+    pub mv: Option<Move>,
+}
+
+/// The last two nodes of the line that is being read.
+///
+/// Before the first move, both are the starting position. Before the first move of a variation,
+/// both are the position before the move that the variation replaces.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// Before the last move. A variation begins here.
+    pub before: GameNode,
+    /// After the last move.
+    pub after: GameNode,
+}
+
+/// Maximum size of a game's comments, in bytes. A game without an end must not fill the memory.
+const MOST_TEXT: usize = 1 << 26;
+
+/// A game's main line.
+#[derive(Debug)]
+pub struct Game {
+    /// The tags.
+    pub tags: Tags,
+    /// The position of the `FEN` tag, or the standard starting position.
+    pub start: Position,
+    /// Comments before the first move.
+    pub comments: Vec<String>,
+    /// The moves, all legal.
+    pub moves: Vec<GameMove>,
+    /// The result at the end of the moves.
+    outcome: Option<Outcome>,
+    /// The fault before which the moves end, if the text has one.
+    pub fault: Option<BadGame>,
+    /// Size of the comments, in bytes.
+    text: usize,
+}
+
+/// A move with the comments that follow it.
+#[derive(Clone, Debug)]
+pub struct GameMove {
+    /// The move.
+    pub mv: Move,
+    /// The comments, without line breaks.
+    pub comments: Vec<String>,
+}
+
+impl Game {
+    /// The result in the `Result` tag, otherwise that at the end of the moves; `None` if the game is
+    /// not finished.
+    pub fn result(&self) -> Option<Outcome> {
+        self.tags.get("Result").and_then(Outcome::from_pgn).or(self.outcome)
+    }
+
+    /// This game, if it has no fault.
+    pub fn complete(mut self) -> Result<Self, BadGame> {
+        self.fault.take().map_or(Ok(self), Err)
+    }
+
+    /// The position after the last move, with the game's history.
+    pub fn last_position(&self) -> Position {
+        let mut position = self.start.clone();
+        self.moves.iter().for_each(|played| position.play(played.mv));
+        position
+    }
+}
+
+impl GameBuilder for Game {
+    type Game = Self;
+
+    const VARIATIONS: bool = false;
+
+    const KEEPS_BEGINNING: bool = true;
+
+    fn begin(tags: Tags, start: Position) -> Self {
+        let (comments, moves) = (Vec::new(), Vec::new());
+        Self { tags, start, comments, moves, outcome: None, fault: None, text: 0 }
+    }
+
+    fn play(&mut self, line: &Line) -> Result<()> {
+        let played = line.after.mv.map(|mv| GameMove { mv, comments: Vec::new() });
+        self.moves.extend(played);
+        Ok(())
+    }
+
+    fn comment(&mut self, _: &Line, text: &str) -> Result<()> {
+        // An empty comment takes up memory, too.
+        self.text += text.len() + size_of::<String>();
+        ensure!(self.text <= MOST_TEXT, "more than {MOST_TEXT} bytes of comments in one game");
+        let last = self.moves.last_mut().map_or(&mut self.comments, |last| &mut last.comments);
+        last.push(text.to_owned());
+        Ok(())
+    }
+
+    fn result(&mut self, outcome: Outcome) {
+        self.outcome = Some(outcome);
+    }
+
+    fn cut(&mut self, fault: BadGame) {
+        self.fault = Some(fault);
+    }
+
+    fn end(self) -> Self {
+        self
+    }
 }

@@ -35,7 +35,7 @@ mod tests;
 mod writer;
 
 pub use files::{decompressed, is_compressed, open_text, pgn_files, read_text, unpacked};
-pub use game::{BadGame, Fault, Game, GameMove, Outcome, Tags};
+pub use game::{BadGame, Fault, Game, GameBuilder, GameMove, GameNode, Line, Outcome, Tags};
 pub use lexer::decode;
-pub use reader::{GameBuilder, GameNode, Line, MOST_MOVES, Reader};
+pub use reader::{MOST_MOVES, Reader};
 pub use writer::Writer;

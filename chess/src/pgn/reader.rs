@@ -6,7 +6,7 @@ use std::mem::take;
 use anyhow::{Context, Result, anyhow};
 use cozy_chess::{Board, Move};
 
-use super::game::{BadGame, Fault, Outcome, Tags, other_variant};
+use super::game::{BadGame, Fault, GameBuilder, GameNode, Line, Outcome, Tags};
 use super::lexer::{Lexer, MOST_TAGS, Token};
 use crate::notation::{Language, WrittenMove, read_marks, read_move, transliterated};
 use crate::position::{Position, board_after, fen_of};
@@ -18,6 +18,22 @@ pub const MOST_MOVES: u32 = 1 << 20;
 
 /// Maximum number of nested variations.
 const MOST_NESTED: usize = 1 << 18;
+
+/// Names of variants in lower case, as lichess, chess.com, cutechess and fastchess write them and
+/// python-chess reads them. Chess960 differs only in the starting position, which the `FEN` tag
+/// gives.
+const CHESS: [&str; 10] = [
+    "standard",
+    "chess",
+    "classical",
+    "normal",
+    "from position",
+    "chess960",
+    "chess 960",
+    "fischerandom",
+    "fischerrandom",
+    "fischer random",
+];
 
 /// Reads games one at a time.
 ///
@@ -240,8 +256,9 @@ struct Playing<B> {
 
 impl<B: GameBuilder> Playing<B> {
     fn begin(tags: Tags, comments: &[String], most_plies: u32) -> Result<Self, Fault> {
-        if let Some(variant) = tags.known("Variant").and_then(other_variant) {
-            return Err(Fault::Variant(variant));
+        let variant = tags.known("Variant").map(str::to_lowercase);
+        if let Some(other) = variant.filter(|name| !CHESS.contains(&name.as_str())) {
+            return Err(Fault::Variant(other));
         }
         let start =
             tags.known("FEN").map(Position::from_fen).transpose().map_err(Fault::Refused)?;
@@ -445,76 +462,4 @@ fn without_number(word: &str) -> Option<&str> {
 
 fn within(holds: bool, limit: impl FnOnce() -> String) -> Result<(), Fault> {
     if holds { Ok(()) } else { Err(Fault::Refused(anyhow!("more than {} in one game", limit()))) }
-}
-
-/// Builds a value from one game while the reader plays its moves.
-pub trait GameBuilder: Sized {
-    /// The value.
-    type Game;
-
-    /// Whether variations are read. Without them the moves are those of the main line.
-    const VARIATIONS: bool;
-
-    /// Whether a variation ends before the first word that is no legal move, and [`Self::forgive`]
-    /// hears of it. Otherwise, the game ends there.
-    const FORGIVES_VARIATIONS: bool = false;
-
-    /// Whether the moves before a fault are a game, which [`Self::cut`] ends. Otherwise, a game with
-    /// a fault cannot be read.
-    const KEEPS_BEGINNING: bool = false;
-
-    /// Whether null moves are played. Otherwise, they are faults.
-    const NULL_MOVES: bool = false;
-
-    /// A game begins.
-    fn begin(tags: Tags, start: Position) -> Self;
-
-    /// The last move of `line` was played; it is `None` if it is a null move. An error ends the
-    /// reading of this game.
-    fn play(&mut self, line: &Line) -> Result<()>;
-
-    /// A comment after the last move of `line`, or before the first move. Its line breaks are
-    /// replaced by spaces, and a comment of many kilobytes arrives in several pieces. An error ends
-    /// the reading of this game.
-    fn comment(&mut self, line: &Line, text: &str) -> Result<()>;
-
-    /// A numeric annotation glyph (NAG) after the last move of `line`: 1 is `!`, 2 is `?`.
-    fn glyph(&mut self, _line: &Line, _nag: u8) {}
-
-    /// The text has a result at its end.
-    fn result(&mut self, _outcome: Outcome) {}
-
-    /// A variation ends before a fault.
-    fn forgive(&mut self, _fault: Fault) {}
-
-    /// The game ends before a fault.
-    fn cut(&mut self, _fault: BadGame) {}
-
-    /// The game has ended.
-    fn end(self) -> Self::Game;
-}
-
-/// A node of a game's move tree.
-#[derive(Clone, Debug)]
-pub struct GameNode {
-    /// The position.
-    pub board: Board,
-    /// Index of the node in the order of the file; the starting position is 0.
-    pub id: u32,
-    /// Half-moves from the starting position.
-    pub ply: u32,
-    /// The move that leads to the node; `None` at the starting position and after a null move.
-    pub mv: Option<Move>,
-}
-
-/// The last two nodes of the line that is being read.
-///
-/// Before the first move, both are the starting position. Before the first move of a variation,
-/// both are the position before the move that the variation replaces.
-#[derive(Clone, Debug)]
-pub struct Line {
-    /// Before the last move. A variation begins here.
-    pub before: GameNode,
-    /// After the last move.
-    pub after: GameNode,
 }
