@@ -60,62 +60,42 @@ impl Language {
     }
 }
 
-/// The marks after a move, longest first, with their numeric annotation glyphs (NAG); 0 if a mark
-/// has none. Check, mate, capture en passant and offers of a draw say nothing that the move does
-/// not.
-const MARKS: [(&str, u8); 43] = [
-    ("e.p.", 0),
-    ("mate", 0),
-    ("+/-", 16),
-    ("-/+", 17),
-    ("+/=", 14),
-    ("=/+", 15),
-    ("!!", 3),
-    ("??", 4),
-    ("!?", 5),
-    ("?!", 6),
-    ("+-", 18),
-    ("-+", 19),
-    ("+=", 14),
-    ("=+", 15),
-    ("++", 0),
-    ("##", 0),
-    ("ep", 0),
-    ("ch", 0),
-    ("TN", 146),
-    ("!", 1),
-    ("?", 2),
-    ("+", 0),
-    ("#", 0),
-    ("=", 10),
-    ("~", 13),
-    ("N", 146),
-    ("D", 220),
-    (":", 0),
-    (",", 0),
-    ("\u{203c}", 3),
-    ("\u{2047}", 4),
-    ("\u{2049}", 5),
-    ("\u{2048}", 6),
-    ("\u{2020}", 0),
-    ("\u{2021}", 0),
-    ("\u{25a1}", 7),
-    ("\u{221e}", 13),
-    ("\u{2a72}", 14),
-    ("\u{2a71}", 15),
-    ("\u{b1}", 16),
-    ("\u{2213}", 17),
-    ("\u{2191}", 36),
-    ("\u{2192}", 40),
+/// Numeric annotation glyphs (NAG) with the marks after a move that mean them. The glyph 0 stands for
+/// none: check, mate, capture en passant and offers of a draw say nothing that the move does not.
+const MARKS: [(u8, &str); 20] = [
+    (0, "e.p. mate ++ ## ep ch + # : , \u{2020} \u{2021}"),
+    (1, "!"),
+    (2, "?"),
+    (3, "!! \u{203c}"),
+    (4, "?? \u{2047}"),
+    (5, "!? \u{2049}"),
+    (6, "?! \u{2048}"),
+    (7, "\u{25a1}"),
+    (10, "="),
+    (13, "~ \u{221e}"),
+    (14, "+/= += \u{2a72}"),
+    (15, "=/+ =+ \u{2a71}"),
+    (16, "+/- \u{b1}"),
+    (17, "-/+ \u{2213}"),
+    (18, "+-"),
+    (19, "-+"),
+    (36, "\u{2191}"),
+    (40, "\u{2192}"),
+    (146, "TN N"),
+    (220, "D"),
 ];
 
 /// The marks at the end of a word: their glyphs. `None` if the text has anything else.
 pub fn read_marks(mut text: &str) -> Option<Vec<u8>> {
     let mut glyphs = Vec::new();
     while !text.is_empty() {
-        let (mark, glyph) = MARKS.iter().find(|(mark, _)| text.starts_with(mark))?;
-        if *glyph > 0 {
-            glyphs.push(*glyph);
+        let marks = MARKS
+            .iter()
+            .flat_map(|(glyph, marks)| marks.split(' ').map(move |mark| (mark, *glyph)));
+        let fitting = marks.filter(|(mark, _)| text.starts_with(mark));
+        let (mark, glyph) = fitting.max_by_key(|(mark, _)| mark.len())?;
+        if glyph > 0 {
+            glyphs.push(glyph);
         }
         text = &text[mark.len()..];
     }
@@ -145,23 +125,16 @@ pub fn read_move(word: &str, language: Language) -> Option<(WrittenMove, &str)> 
 
 /// Reads castling or a null move.
 fn read_special_move(word: &str) -> Option<(WrittenMove, &str)> {
-    const NULL: WrittenMove = WrittenMove::Null;
-    const LONG: WrittenMove = WrittenMove::Castling { long: true };
-    const SHORT: WrittenMove = WrittenMove::Castling { long: false };
-    // Longer texts come before those that they begin with.
+    // Castling long comes before short, with which its texts begin.
     let known = [
-        ("--", NULL),
-        ("Z0", NULL),
-        ("0000", NULL),
-        ("@@@@", NULL),
-        ("O-O-O", LONG),
-        ("0-0-0", LONG),
-        ("o-o-o", LONG),
-        ("O-O", SHORT),
-        ("0-0", SHORT),
-        ("o-o", SHORT),
+        ("-- Z0 0000 @@@@", WrittenMove::Null),
+        ("O-O-O 0-0-0 o-o-o", WrittenMove::Castling { long: true }),
+        ("O-O 0-0 o-o", WrittenMove::Castling { long: false }),
     ];
-    known.into_iter().find_map(|(text, written)| Some((written, word.strip_prefix(text)?)))
+    known.into_iter().find_map(|(texts, written)| {
+        let rest = texts.split(' ').find_map(|text| word.strip_prefix(text))?;
+        Some((written, rest))
+    })
 }
 
 /// File and rank of the square that a piece leaves, as far as they are written.
