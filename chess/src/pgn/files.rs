@@ -1,7 +1,7 @@
 //! Input of games: files, plain or compressed, folders of them, or standard input.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, ErrorKind, Read, stdin};
+use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read, stdin};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
@@ -125,7 +125,7 @@ fn in_utf8(bytes: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Se
         _ => return Ok(Box::new(bytes)),
     };
     bytes.consume(2);
-    let decoder = Utf16 { bytes, is_big_endian, surrogate: None, text: Vec::new(), place: 0 };
+    let decoder = Utf16 { bytes, is_big_endian, surrogate: None, text: Cursor::default() };
     Ok(Box::new(BufReader::with_capacity(BUFFER, decoder)))
 }
 
@@ -135,9 +135,8 @@ struct Utf16<R> {
     is_big_endian: bool,
     /// The first half of a pair of surrogates.
     surrogate: Option<u16>,
-    /// UTF-8 that has been decoded, and the place up to which it has been read.
-    text: Vec<u8>,
-    place: usize,
+    /// UTF-8 that has been decoded, read up to its position.
+    text: Cursor<Vec<u8>>,
 }
 
 impl<R: Read> Utf16<R> {
@@ -155,30 +154,26 @@ impl<R: Read> Utf16<R> {
 
 impl<R: Read> Read for Utf16<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.place == self.text.len() {
-            self.text.clear();
-            self.place = 0;
-            while self.text.len() < BUFFER
+        if self.text.position() == self.text.get_ref().len() as u64 {
+            let mut text = Vec::with_capacity(BUFFER);
+            while text.len() < BUFFER
                 && let Some(unit) = self.unit()?
             {
-                let units = self.surrogate.take().into_iter().chain([unit]);
-                for decoded in char::decode_utf16(units) {
+                for decoded in char::decode_utf16(self.surrogate.take().into_iter().chain([unit])) {
                     match decoded {
                         Err(error) if (0xd800..0xdc00).contains(&error.unpaired_surrogate()) => {
                             self.surrogate = Some(error.unpaired_surrogate());
                         }
                         decoded => {
                             let character = decoded.unwrap_or(char::REPLACEMENT_CHARACTER);
-                            self.text.extend(character.encode_utf8(&mut [0; 4]).as_bytes());
+                            text.extend(character.encode_utf8(&mut [0; 4]).as_bytes());
                         }
                     }
                 }
             }
+            self.text = Cursor::new(text);
         }
-        let length = buffer.len().min(self.text.len() - self.place);
-        buffer[..length].copy_from_slice(&self.text[self.place..][..length]);
-        self.place += length;
-        Ok(length)
+        self.text.read(buffer)
     }
 }
 
@@ -211,7 +206,7 @@ mod tests {
             ("big.pgn", units().flat_map(u16::to_be_bytes).collect()),
         ] {
             let mut read = String::new();
-            decompressed(Path::new(name), io::Cursor::new(bytes))?.read_to_string(&mut read)?;
+            decompressed(Path::new(name), Cursor::new(bytes))?.read_to_string(&mut read)?;
             assert_eq!(read, text, "{name}");
         }
         Ok(())
@@ -221,12 +216,12 @@ mod tests {
     fn compressed_bytes_are_no_text_and_bytes_are_not_decoded() -> Result<()> {
         let zst = zstd::encode_all(&b"1. e4 *"[..], 3)?;
         for bytes in [zst, b"PK\x03\x04\x14".to_vec(), b"\x1f\x8b\x08\x00".to_vec()] {
-            let read = decompressed(Path::new("games.pgn"), io::Cursor::new(bytes));
+            let read = decompressed(Path::new("games.pgn"), Cursor::new(bytes));
             let error = read.err().map(|error| error.to_string());
             assert!(error.is_some_and(|error| error.starts_with("it is compressed; unpack it")));
         }
         let mut bytes = Vec::new();
-        let two = io::Cursor::new(vec![0xff_u8, 0xfe]);
+        let two = Cursor::new(vec![0xff_u8, 0xfe]);
         unpacked(Path::new("positions.bullet"), two)?.read_to_end(&mut bytes)?;
         assert_eq!(bytes, [0xff, 0xfe]);
         Ok(())

@@ -38,18 +38,6 @@ pub enum Token<'a> {
     Unterminated,
 }
 
-/// The kind of the last token.
-#[derive(Clone, Copy)]
-enum Kind {
-    Tag,
-    Word,
-    Comment,
-    Glyph(u8),
-    Open,
-    Close,
-    Unterminated,
-}
-
 /// Divides the text of a reader into tokens.
 pub struct Lexer<R> {
     reader: R,
@@ -62,9 +50,10 @@ pub struct Lexer<R> {
     in_comment: bool,
     /// Whether the last token is read again.
     again: bool,
-    kind: Kind,
+    /// The last token, with empty texts.
+    last: Token<'static>,
     bytes: Vec<u8>,
-    /// The text of the last token. A tag has a name, too.
+    /// The text of the last token, and the name of a tag.
     text: String,
     name: String,
 }
@@ -80,7 +69,7 @@ impl<R: Read> Lexer<R> {
             after_empty_line: false,
             in_comment: false,
             again: false,
-            kind: Kind::Word,
+            last: Token::Word(""),
             bytes: Vec::new(),
             text: String::new(),
             name: String::new(),
@@ -93,7 +82,7 @@ impl<R: Read> Lexer<R> {
             return Ok(true);
         }
         let next = if self.in_comment { None } else { self.skip_spaces()? };
-        self.kind = match (self.in_comment, next) {
+        self.last = match (self.in_comment, next) {
             (true, _) => self.comment()?,
             (false, None) => return Ok(false),
             (false, Some(b'[')) if (tags_anywhere || self.begins_line) && self.is_tag()? => {
@@ -104,8 +93,8 @@ impl<R: Read> Lexer<R> {
                 self.begins_line = false;
                 self.place += usize::from(matches!(first, b'(' | b')' | b'{' | b'$'));
                 match first {
-                    b'(' => Kind::Open,
-                    b')' => Kind::Close,
+                    b'(' => Token::Open,
+                    b')' => Token::Close,
                     b'{' => self.comment()?,
                     b'$' => self.glyph()?,
                     _ => self.word()?,
@@ -117,14 +106,11 @@ impl<R: Read> Lexer<R> {
 
     /// The token that [`Self::advance`] has read.
     pub fn token(&self) -> Token<'_> {
-        match self.kind {
-            Kind::Tag => Token::Tag(&self.name, &self.text),
-            Kind::Word => Token::Word(&self.text),
-            Kind::Comment => Token::Comment(&self.text),
-            Kind::Glyph(glyph) => Token::Glyph(glyph),
-            Kind::Open => Token::Open,
-            Kind::Close => Token::Close,
-            Kind::Unterminated => Token::Unterminated,
+        match self.last {
+            Token::Tag(..) => Token::Tag(&self.name, &self.text),
+            Token::Word(_) => Token::Word(&self.text),
+            Token::Comment(_) => Token::Comment(&self.text),
+            token => token,
         }
     }
 
@@ -263,7 +249,7 @@ impl<R: Read> Lexer<R> {
     }
 
     /// A tag. Its value ends at the quotation mark before `]`, or with the line.
-    fn tag(&mut self) -> io::Result<Kind> {
+    fn tag(&mut self) -> io::Result<Token<'static>> {
         self.place += 1;
         self.begins_line = false;
         self.name.clear();
@@ -295,7 +281,7 @@ impl<R: Read> Lexer<R> {
                 break;
             }
         }
-        Ok(self.end_of_text(Kind::Tag))
+        Ok(self.end_of_text(Token::Tag("", "")))
     }
 
     /// Whether a backslash before the next byte escapes it. One before the end of the tag does not:
@@ -322,14 +308,14 @@ impl<R: Read> Lexer<R> {
     }
 
     /// The rest of a comment, or a piece of it.
-    fn comment(&mut self) -> io::Result<Kind> {
+    fn comment(&mut self) -> io::Result<Token<'static>> {
         self.bytes.clear();
         self.in_comment = true;
         self.begins_line = false;
         while let Some(byte) = self.peek(0)? {
             let is_character = byte & 0xc0 != 0x80;
             if self.bytes.len() >= LONGEST_COMMENT && is_character {
-                return Ok(self.end_of_text(Kind::Comment));
+                return Ok(self.end_of_text(Token::Comment("")));
             }
             // The text up to the next byte that needs a closer look is copied at once.
             let rest = &self.buffer[self.place..];
@@ -342,7 +328,7 @@ impl<R: Read> Lexer<R> {
             match stop {
                 Some(b'}') => {
                     self.in_comment = false;
-                    return Ok(self.end_of_text(Kind::Comment));
+                    return Ok(self.end_of_text(Token::Comment("")));
                 }
                 Some(b'\r') if self.peek(0)? == Some(b'\n') => {}
                 Some(_) => self.bytes.push(b' '),
@@ -350,27 +336,27 @@ impl<R: Read> Lexer<R> {
             }
         }
         self.in_comment = false;
-        Ok(Kind::Unterminated)
+        Ok(Token::Unterminated)
     }
 
-    /// The token of the kind whose bytes have been read.
-    fn end_of_text(&mut self, kind: Kind) -> Kind {
+    /// Decodes the bytes of a token that has been read.
+    fn end_of_text(&mut self, token: Token<'static>) -> Token<'static> {
         decode(&self.bytes, &mut self.text);
-        kind
+        token
     }
 
-    fn glyph(&mut self) -> io::Result<Kind> {
+    fn glyph(&mut self) -> io::Result<Token<'static>> {
         let mut number = 0u32;
         while let Some(digit) = self.peek(0)?.filter(u8::is_ascii_digit) {
             number = number.saturating_mul(10).saturating_add(u32::from(digit - b'0'));
             self.place += 1;
         }
         // 0 is the glyph without a meaning.
-        Ok(Kind::Glyph(u8::try_from(number).unwrap_or(0)))
+        Ok(Token::Glyph(u8::try_from(number).unwrap_or(0)))
     }
 
     /// The rest of the line as one word, or its beginning if it is long.
-    fn line(&mut self) -> io::Result<Kind> {
+    fn line(&mut self) -> io::Result<Token<'static>> {
         self.begins_line = false;
         self.bytes.clear();
         let mut is_cut = false;
@@ -382,10 +368,10 @@ impl<R: Read> Lexer<R> {
                 self.bytes.push(byte);
             }
         }
-        Ok(self.end_of_text(Kind::Word))
+        Ok(self.end_of_text(Token::Word("")))
     }
 
-    fn word(&mut self) -> io::Result<Kind> {
+    fn word(&mut self) -> io::Result<Token<'static>> {
         self.bytes.clear();
         while self.bytes.len() < LONGEST_WORD
             && let Some(first) = self.peek(0)?
@@ -407,7 +393,7 @@ impl<R: Read> Lexer<R> {
                 break;
             }
         }
-        Ok(self.end_of_text(Kind::Word))
+        Ok(self.end_of_text(Token::Word("")))
     }
 }
 
