@@ -9,15 +9,6 @@ use cozy_chess::{
 use crate::position::board_after;
 
 /// The squares that the pieces of `color` attack, including those of their own pieces.
-///
-/// ```
-/// use azimuth_chess::check_squares::attacked_squares;
-/// use cozy_chess::{Board, Color, Square};
-///
-/// let attacked = attacked_squares(&Board::default(), Color::White);
-/// assert!(attacked.has(Square::F3) && attacked.has(Square::E1) && !attacked.has(Square::E4));
-/// assert_eq!(attacked.len(), 22);
-/// ```
 pub fn attacked_squares(board: &Board, color: Color) -> BitBoard {
     let (occupied, own) = (board.occupied(), board.colors(color));
     let of = |piece| own & board.pieces(piece);
@@ -41,19 +32,6 @@ pub fn attacked_squares(board: &Board, color: Color) -> BitBoard {
 }
 
 /// The squares from which a position's side to move gives check.
-///
-/// ```
-/// use azimuth_chess::check_squares::CheckSquares;
-/// use azimuth_chess::position::Position;
-///
-/// // The knight on e4 checks from d6; wherever it goes, it uncovers the rook behind it.
-/// let position = Position::from_fen("4k3/8/8/8/4N3/8/8/K3R3 w - - 0 1")?;
-/// let squares = CheckSquares::new(position.board());
-/// for (mv, check) in [("e4d6", true), ("e4g3", true), ("e1d1", false)] {
-///     assert_eq!(squares.gives_check(position.board(), position.parse_move(mv)?), check);
-/// }
-/// # Ok::<(), anyhow::Error>(())
-/// ```
 pub struct CheckSquares {
     king: Square,
     /// By kind of piece; empty for kings.

@@ -23,13 +23,18 @@ fn game(text: &str) -> Result<Game> {
     Ok(games(text)?.pop().context("no game")??)
 }
 
-/// Every node with its parent, as `parent-id id move ply`, and the comments.
-struct Places(Vec<String>);
+/// Every node with its parent, as `parent-id id move ply`, the comments and the glyphs. If it is
+/// `FORGIVING`, variations end before their first illegal move.
+struct Nodes<const FORGIVING: bool>(Vec<String>);
 
-impl GameBuilder for Places {
+type Places = Nodes<false>;
+
+impl<const FORGIVING: bool> GameBuilder for Nodes<FORGIVING> {
     type Game = Vec<String>;
 
     const VARIATIONS: bool = true;
+
+    const FORGIVES_VARIATIONS: bool = FORGIVING;
 
     fn begin(_: Tags, _: Position) -> Self {
         Self(Vec::new())
@@ -46,6 +51,10 @@ impl GameBuilder for Places {
         anyhow::ensure!(text != "refuse", "a comment says so");
         self.0.push(format!("{} {text}", line.after.id));
         Ok(())
+    }
+
+    fn glyph(&mut self, line: &Line, nag: u8) {
+        self.0.push(format!("{} ${nag}", line.after.id));
     }
 
     fn end(self) -> Vec<String> {
@@ -94,45 +103,14 @@ fn variations_branch_off_before_the_last_move() -> Result<()> {
     Ok(())
 }
 
-/// The nodes of [`Places`] and the glyphs, with variations up to their first illegal move.
-struct Forgiving(Places);
-
-impl GameBuilder for Forgiving {
-    type Game = Vec<String>;
-
-    const VARIATIONS: bool = true;
-
-    const FORGIVES_VARIATIONS: bool = true;
-
-    fn begin(tags: Tags, start: Position) -> Self {
-        Self(Places::begin(tags, start))
-    }
-
-    fn play(&mut self, line: &Line) -> Result<()> {
-        self.0.play(line)
-    }
-
-    fn comment(&mut self, line: &Line, text: &str) -> Result<()> {
-        self.0.comment(line, text)
-    }
-
-    fn glyph(&mut self, line: &Line, nag: u8) {
-        self.0.0.push(format!("{} ${nag}", line.after.id));
-    }
-
-    fn end(self) -> Vec<String> {
-        self.0.end()
-    }
-}
-
 #[test]
 fn a_variation_can_end_before_an_illegal_move() -> Result<()> {
     let text = "1. e4! (1. d4 Ke4 $2 {no} (1... d5 {nor this} Kd7) 2. c4 $3) 1... e5 {yes} *\n\n\
                 1. e4 (1. d4 Ke4) 1... Ke5 *\n";
     let mut reader = Reader::new(text.as_bytes());
-    let read = reader.read_game::<Forgiving>()?.context("no game")??;
+    let read = reader.read_game::<Nodes<true>>()?.context("no game")??;
     assert_eq!(read, ["0 1 e4 ply 1", "1 $1", "0 2 d4 ply 1", "1 3 e5 ply 2", "3 yes"]);
-    let bad = reader.read_game::<Forgiving>()?.context("no game")?.expect_err("the main line");
+    let bad = reader.read_game::<Nodes<true>>()?.context("no game")?.expect_err("the main line");
     assert!(bad.to_string().contains("'Ke5'"), "{bad}");
     Ok(())
 }
