@@ -1,5 +1,7 @@
 //! The device of the encoder, and its precision.
 
+use std::sync::Arc;
+
 #[cfg(feature = "cuda")]
 use anyhow::Context;
 #[cfg(not(feature = "cuda"))]
@@ -11,6 +13,9 @@ use clap::ValueEnum;
 
 #[cfg(feature = "cuda")]
 use crate::encoder::without_backtrace;
+
+/// Shows a message to the user that does not end the search.
+pub type Notice = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// The device of the encoder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

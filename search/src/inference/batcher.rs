@@ -6,13 +6,13 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use anyhow::anyhow;
+use anyhow::{Result, anyhow};
 use azimuth_network::Inputs;
 use azimuth_network::weights::Weights;
 use candle_core::{DType, Device};
-use crossbeam_channel::{Receiver, RecvTimeoutError};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
-use super::worker::{Notice, Request, Wanted};
+use super::backend::Notice;
 use crate::encoder::{EncodeError, PendingScores, Scores};
 use crate::model::Model;
 
@@ -21,6 +21,50 @@ const MAX_WAIT: Duration = Duration::from_micros(200);
 
 /// Interval between checks whether the device is done, while no request arrives.
 const POLL_INTERVAL: Duration = Duration::from_micros(50);
+
+/// The numbers that a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// A cosine with the axis for each position.
+    Cosines,
+    /// An embedding for each position, row by row.
+    Embeddings,
+}
+
+impl Wanted {
+    /// Computes these numbers, in batches of at most `largest` positions.
+    pub fn of(
+        self,
+        model: &mut Model,
+        inputs: &Inputs,
+        largest: usize,
+    ) -> Result<Vec<f32>, EncodeError> {
+        match self {
+            Self::Cosines => model.cosines(inputs, largest),
+            Self::Embeddings => model.embeddings(inputs, largest),
+        }
+    }
+}
+
+/// A batch of positions, sent from a search to the inference thread.
+pub struct Request {
+    pub inputs: Inputs,
+    pub wanted: Wanted,
+    pub response: Sender<Response>,
+}
+
+impl Request {
+    pub fn respond(self, numbers: Result<Vec<f32>>) {
+        // A search that has ended needs no response.
+        let _ = self.response.send(Response { inputs: self.inputs, numbers });
+    }
+}
+
+/// The numbers of one request, and its input buffer for reuse.
+pub struct Response {
+    pub inputs: Inputs,
+    pub numbers: Result<Vec<f32>>,
+}
 
 /// The state of the thread.
 pub struct Batcher {
@@ -183,10 +227,7 @@ impl Batcher {
 
     /// Computes a batch and waits for its numbers.
     fn compute(&mut self, batch: &Batch) -> Result<Vec<f32>, EncodeError> {
-        match batch.wanted {
-            Wanted::Cosines => self.model.cosines(batch.inputs(), self.largest),
-            Wanted::Embeddings => self.model.embeddings(batch.inputs(), self.largest),
-        }
+        batch.wanted.of(&mut self.model, batch.inputs(), self.largest)
     }
 
     fn finish(&mut self, batch: Batch, numbers: Result<Vec<f32>, EncodeError>) {

@@ -8,7 +8,7 @@ use azimuth_network::weights::Weights;
 use candle_core::{DType, Device};
 use cozy_chess::Board;
 
-use super::worker::Notice;
+use super::backend::Notice;
 use crate::encoder::{EncodeError, Encoder};
 
 /// The encoder to use after the check.

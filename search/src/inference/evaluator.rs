@@ -1,5 +1,5 @@
-//! Evaluations for a search: from a cache of scores by position, or from a model or an
-//! [`EvaluateOne`], whose values are then cached.
+//! Evaluations for a search: from a cache of scores by position, or from a model or
+//! another evaluator, whose values are then cached.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,25 +11,8 @@ use anyhow::{Context, Result};
 use bytemuck::Zeroable;
 use cozy_chess::Board;
 
-use super::worker::{ModelClient, Worker};
+use super::worker::{PositionKey, Queue, ValueSource, Worker};
 use crate::large_memory::{self, prefetch, slot_of};
-
-/// Evaluates positions in place of a model, one at a time and on the calling thread.
-pub trait EvaluateOne: Send {
-    /// The part of a position that the value depends on.
-    fn key(&self) -> PositionKey {
-        PositionKey::WithEnPassant
-    }
-
-    /// The value of `board`: `2p - 1`, in [-1, 1], of the win probability p of its side to move.
-    fn evaluate(&mut self, board: &Board) -> Result<f32>;
-}
-
-/// The source of the values that are not in the cache.
-pub enum ValueSource {
-    Model(Box<ModelClient>),
-    Other(Box<dyn EvaluateOne>),
-}
 
 /// Values of positions for one thread of a search: `2p - 1`, in [-1, 1], of the win probability p
 /// of the side to move.
@@ -40,7 +23,7 @@ pub struct Evaluator {
     cache: Arc<ScoreCache>,
     /// Keys of the enqueued positions, in their order.
     keys: Vec<u64>,
-    /// Indices of the enqueued positions by key; kept only if another thread runs the model.
+    /// Indices of the enqueued positions by key.
     pending: HashMap<u64, usize>,
     /// Numbers of positions evaluated by each thread of the search.
     scored: Arc<[Count]>,
@@ -80,16 +63,13 @@ impl Evaluator {
     /// Whether the search's thread evaluates positions itself, so that it gains nothing from asking
     /// for several before [`Self::finish`].
     pub fn answers_at_once(&self) -> bool {
-        match &self.source {
-            ValueSource::Model(model) => model.runs_here(),
-            ValueSource::Other(_) => true,
-        }
+        self.source.queue().is_none()
     }
 
     /// Number of positions from which on larger batches gain little.
     pub fn recommended_batch(&self) -> usize {
         match &self.source {
-            ValueSource::Model(model) => model.recommended_batch(),
+            ValueSource::Model(model) => model.attributes().recommended_batch,
             ValueSource::Other(_) => 1,
         }
     }
@@ -101,10 +81,7 @@ impl Evaluator {
 
     /// Time spent waiting for another thread or a device.
     pub fn waited(&self) -> Duration {
-        match &self.source {
-            ValueSource::Model(model) => model.waited(),
-            ValueSource::Other(_) => Duration::ZERO,
-        }
+        self.source.queue().map_or(Duration::ZERO, Queue::waited)
     }
 
     /// How full the cache is, in permille.
@@ -128,27 +105,26 @@ impl Evaluator {
         if let Some(value) = self.cache.get(key) {
             return Ok(Lookup::Known(value));
         }
-        let ValueSource::Model(model) = &mut self.source else {
-            return self.value(board).map(Lookup::Known);
+        let Some(queue) = self.source.queue_mut() else {
+            return self.evaluate(key, board).map(Lookup::Known);
         };
-        let index = self.keys.len();
-        if !model.runs_here() {
-            if let Some(&waiting) = self.pending.get(&key) {
-                return Ok(Lookup::Queued(waiting));
-            }
-            self.pending.insert(key, index);
+        if let Some(&waiting) = self.pending.get(&key) {
+            return Ok(Lookup::Queued(waiting));
         }
+        let index = self.keys.len();
+        self.pending.insert(key, index);
         self.keys.push(key);
-        model.enqueue(board).inspect_err(|_| self.forget_queued())?;
+        queue.enqueue(board).inspect_err(|_| self.forget_queued())?;
         Ok(Lookup::Queued(index))
     }
 
     /// Waits for the value of `board`. Nothing may be queued.
     pub fn value(&mut self, board: &Board) -> Result<f32> {
         let key = self.key.of(board);
-        if let Some(value) = self.cache.get(key) {
-            return Ok(value);
-        }
+        self.cache.get(key).map_or_else(|| self.evaluate(key, board), Ok)
+    }
+
+    fn evaluate(&mut self, key: u64, board: &Board) -> Result<f32> {
         let value = match &mut self.source {
             ValueSource::Model(model) => model.evaluate(board)?,
             ValueSource::Other(evaluator) => evaluator.evaluate(board)?,
@@ -160,8 +136,8 @@ impl Evaluator {
 
     /// Waits for all queued positions and returns their values in the order of their indices.
     pub fn finish(&mut self) -> Result<Vec<f32>> {
-        let ValueSource::Model(model) = &mut self.source else { return Ok(Vec::new()) };
-        let outcome = model.collect();
+        let Some(queue) = self.source.queue_mut() else { return Ok(Vec::new()) };
+        let outcome = queue.collect();
         if let Ok(values) = &outcome {
             self.keys.iter().zip(values).for_each(|(&key, &value)| self.cache.insert(key, value));
             self.scored[self.thread].add(values.len());
@@ -204,34 +180,6 @@ struct Count(AtomicU64);
 impl Count {
     fn add(&self, more: usize) {
         self.0.store(self.0.load(Relaxed) + more as u64, Relaxed);
-    }
-}
-
-/// The part of a position that an evaluator depends on: positions that agree in it have the same
-/// value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PositionKey {
-    /// Pieces, side to move and castling rights.
-    WithoutEnPassant,
-    /// Also the en-passant square.
-    WithEnPassant,
-    /// Also both move counters.
-    WithClocks,
-}
-
-impl PositionKey {
-    /// The hash of that part of `board`.
-    #[inline]
-    pub fn of(self, board: &Board) -> u64 {
-        match self {
-            Self::WithoutEnPassant => board.hash_without_ep(),
-            Self::WithEnPassant => board.hash(),
-            Self::WithClocks => {
-                let clocks =
-                    u64::from(board.halfmove_clock()) << 16 | u64::from(board.fullmove_number());
-                board.hash() ^ clocks.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            }
-        }
     }
 }
 

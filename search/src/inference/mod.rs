@@ -8,7 +8,7 @@ mod device_check;
 mod evaluator;
 mod worker;
 
-pub use backend::{Backend, Precision, name as device_name};
+pub use backend::{Backend, Notice, Precision, name as device_name};
 pub use batcher::BatchSecond;
-pub use evaluator::{EvaluateOne, Evaluator, Lookup, PositionKey};
-pub use worker::{ModelClient, ModelSource, Notice, Worker};
+pub use evaluator::{Evaluator, Lookup};
+pub use worker::{EvaluateOne, ModelClient, ModelSource, PositionKey, Worker};

@@ -1,7 +1,8 @@
 //! Runs a model. A device, or a slow encoder, belongs to one thread, the [`Batcher`]: any number of
 //! searches send it batches over a bounded channel. An encoder that evaluates a batch faster than
 //! another thread can be woken (the sparse one on a CPU) is copied to each search thread.
-//! [`ModelSource`] starts a worker, and a [`ModelClient`] gives one thread access to the model.
+//! [`ModelSource`] starts a worker, and a [`ModelClient`] gives one thread access to the model. An
+//! [`EvaluateOne`] can take the model's place.
 
 #[cfg(test)]
 mod tests;
@@ -20,16 +21,12 @@ use candle_core::{DType, Device};
 use cozy_chess::{Board, Color};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use super::backend::{Backend, Precision};
-use super::batcher::{BatchLog, BatchSecond, Batcher};
+use super::backend::{Backend, Notice, Precision};
+use super::batcher::{BatchLog, BatchSecond, Batcher, Request, Response, Wanted};
 use super::device_check::{Checked, checked};
-use super::evaluator::{EvaluateOne, PositionKey, ValueSource};
 use crate::encoder::{self, Attributes, Encoder};
 use crate::host::Instant;
 use crate::model::{Model, Space};
-
-/// Shows a message to the user that does not end the search.
-pub type Notice = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// The weights to load, and the device and precision of their encoder.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -112,16 +109,16 @@ impl Worker {
         let notice: Notice = Arc::new(notice);
         let policy = weights.policy.clone();
         let model = Model::with_encoder(encoder, &weights)?;
-        let (space, attributes) = (model.space().clone(), model.attributes());
         let route = match model.for_caller() {
             Some(copy) => Route::Here(copy),
             None => {
+                let (space, attributes) = (model.space().clone(), model.attributes());
                 let fallback = (!on_cpu).then_some(weights);
-                Route::Thread(InferenceThread::start(model, fallback, notice.clone())?)
+                let thread = InferenceThread::start(model, fallback, notice.clone())?;
+                Route::Thread(Box::new(Queue::new(thread, space, attributes)))
             }
         };
-        let client = ModelClient::new(route, space, attributes);
-        Ok(Self { source: Source::Model(Box::new(client)), policy, notice })
+        Ok(Self { source: Source::Model(Box::new(ModelClient(route))), policy, notice })
     }
 
     /// A worker for any other evaluator: `another` makes one for each search thread.
@@ -147,17 +144,18 @@ impl Worker {
     /// The batches of the inference thread so far, second by second; empty if there is no such
     /// thread.
     pub fn batches(&self) -> Vec<BatchSecond> {
-        match &self.source {
-            Source::Model(client) => client.batches(),
-            Source::Other(_) => Vec::new(),
-        }
+        self.queue().map_or_else(Vec::new, |queue| queue.thread.log.seconds())
     }
 
     /// Whether every search evaluates on its own thread instead of sending batches to another.
     pub fn runs_in_searches(&self) -> bool {
+        self.queue().is_none()
+    }
+
+    fn queue(&self) -> Option<&Queue> {
         match &self.source {
-            Source::Model(client) => client.runs_here(),
-            Source::Other(_) => true,
+            Source::Model(client) => client.queue(),
+            Source::Other(_) => None,
         }
     }
 
@@ -174,6 +172,160 @@ impl Worker {
         match &self.source {
             Source::Model(client) => Ok(client.another()),
             Source::Other(_) => bail!("this evaluator has no space to look into"),
+        }
+    }
+}
+
+/// The source of the values of one thread of a search.
+pub enum ValueSource {
+    Model(Box<ModelClient>),
+    Other(Box<dyn EvaluateOne>),
+}
+
+impl ValueSource {
+    /// The queue to the inference thread, if another thread evaluates.
+    pub fn queue(&self) -> Option<&Queue> {
+        match self {
+            Self::Model(client) => client.queue(),
+            Self::Other(_) => None,
+        }
+    }
+
+    /// As [`Self::queue`].
+    pub fn queue_mut(&mut self) -> Option<&mut Queue> {
+        match self {
+            Self::Model(client) => match &mut client.0 {
+                Route::Thread(queue) => Some(queue),
+                Route::Here(_) => None,
+            },
+            Self::Other(_) => None,
+        }
+    }
+}
+
+/// Evaluates positions in place of a model, one at a time and on the calling thread.
+pub trait EvaluateOne: Send {
+    /// The part of a position that the value depends on.
+    fn key(&self) -> PositionKey {
+        PositionKey::WithEnPassant
+    }
+
+    /// The value of `board`: `2p - 1`, in [-1, 1], of the win probability p of its side to move.
+    fn evaluate(&mut self, board: &Board) -> Result<f32>;
+}
+
+/// The part of a position that an evaluator depends on: positions that agree in it have the same
+/// value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PositionKey {
+    /// Pieces, side to move and castling rights.
+    WithoutEnPassant,
+    /// Also the en-passant square.
+    WithEnPassant,
+    /// Also both move counters.
+    WithClocks,
+}
+
+impl PositionKey {
+    /// The hash of that part of `board`.
+    #[inline]
+    pub fn of(self, board: &Board) -> u64 {
+        match self {
+            Self::WithoutEnPassant => board.hash_without_ep(),
+            Self::WithEnPassant => board.hash(),
+            Self::WithClocks => {
+                let clocks =
+                    u64::from(board.halfmove_clock()) << 16 | u64::from(board.fullmove_number());
+                board.hash() ^ clocks.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            }
+        }
+    }
+}
+
+/// One thread's access to a model: evaluates positions, and returns their embeddings and cosines.
+pub struct ModelClient(Route);
+
+/// The thread that runs the model.
+enum Route {
+    /// The calling thread.
+    Here(Model),
+    /// The inference thread.
+    Thread(Box<Queue>),
+}
+
+impl ModelClient {
+    /// Another client of the same model.
+    fn another(&self) -> Self {
+        Self(match &self.0 {
+            Route::Here(model) => Route::Here(model.for_caller().expect("it was copied before")),
+            Route::Thread(queue) => Route::Thread(Box::new(queue.another())),
+        })
+    }
+
+    fn queue(&self) -> Option<&Queue> {
+        match &self.0 {
+            Route::Here(_) => None,
+            Route::Thread(queue) => Some(queue),
+        }
+    }
+
+    pub(super) fn attributes(&self) -> Attributes {
+        match &self.0 {
+            Route::Here(model) => model.attributes(),
+            Route::Thread(queue) => queue.attributes,
+        }
+    }
+
+    /// The space of the embeddings.
+    pub fn space(&self) -> &Arc<Space> {
+        match &self.0 {
+            Route::Here(model) => model.space(),
+            Route::Thread(queue) => &queue.space,
+        }
+    }
+
+    /// Unit embeddings of `boards`, row by row.
+    pub fn embeddings(&mut self, boards: &[Board]) -> Result<Vec<f32>> {
+        self.numbers(boards, Wanted::Embeddings)
+    }
+
+    /// Cosines of `boards` with the axis, each from the view of its side to move.
+    pub fn cosines(&mut self, boards: &[Board]) -> Result<Vec<f32>> {
+        let mut cosines = self.numbers(boards, Wanted::Cosines)?;
+        for (cosine, board) in cosines.iter_mut().zip(boards) {
+            *cosine = self.space().cosine_for_side_to_move(*cosine, board.side_to_move());
+        }
+        Ok(cosines)
+    }
+
+    fn numbers(&mut self, boards: &[Board], wanted: Wanted) -> Result<Vec<f32>> {
+        let attributes = self.attributes();
+        let inputs = Inputs::of(attributes.input, boards);
+        match &mut self.0 {
+            Route::Here(model) => Ok(wanted.of(model, &inputs, attributes.maximum_batch)?),
+            Route::Thread(queue) => received(&queue.thread.send(inputs, wanted)?)?.numbers,
+        }
+    }
+
+    /// The part of a position that its value depends on.
+    pub(super) fn key(&self) -> PositionKey {
+        match self.attributes().input {
+            InputKind::Features(_) => PositionKey::WithoutEnPassant,
+            InputKind::Tokens => PositionKey::WithClocks,
+        }
+    }
+
+    /// The value of `board`. No position may be enqueued.
+    pub(super) fn evaluate(&mut self, board: &Board) -> Result<f32> {
+        match &mut self.0 {
+            Route::Here(model) => {
+                let cosine = model.cosine(board)?;
+                Ok(model.space().value(cosine, board.side_to_move()))
+            }
+            Route::Thread(queue) => {
+                queue.enqueue(board)?;
+                queue.collect()?.first().copied().context("the model evaluated nothing")
+            }
         }
     }
 }
@@ -199,37 +351,48 @@ impl InferenceThread {
             .context("cannot start the inference thread")?;
         Ok(Self { requests, log, _clients: clients })
     }
+
+    /// Sends a batch, and waits while the queue is full.
+    fn send(&self, inputs: Inputs, wanted: Wanted) -> Result<Receiver<Response>> {
+        let (response, pending) = bounded(1);
+        let request = Request { inputs, wanted, response };
+        self.requests.send(request).map_err(|_| thread_ended())?;
+        Ok(pending)
+    }
 }
 
-/// One thread's access to a model: evaluates positions, and returns their embeddings and cosines.
-pub struct ModelClient {
-    route: Route,
+/// Waits for a response of the inference thread.
+fn received(pending: &Receiver<Response>) -> Result<Response> {
+    pending.recv().map_err(|_| thread_ended())
+}
+
+/// The error if the inference thread has ended.
+fn thread_ended() -> anyhow::Error {
+    anyhow!("the inference thread has ended")
+}
+
+/// The positions that a search sends to the inference thread, in batches.
+pub struct Queue {
+    thread: InferenceThread,
     space: Arc<Space>,
     attributes: Attributes,
-    queue: Inputs,
+    /// The next batch.
+    inputs: Inputs,
     /// Side to move of each enqueued position.
     sides: Vec<Color>,
-    in_flight: VecDeque<PendingResponse>,
+    in_flight: VecDeque<Receiver<Response>>,
     /// Buffers for reuse.
     spare: Vec<Inputs>,
     waited: Duration,
 }
 
-/// The thread that runs the model.
-enum Route {
-    /// The calling thread.
-    Here(Model),
-    /// The inference thread.
-    Thread(InferenceThread),
-}
-
-impl ModelClient {
-    fn new(route: Route, space: Arc<Space>, attributes: Attributes) -> Self {
+impl Queue {
+    fn new(thread: InferenceThread, space: Arc<Space>, attributes: Attributes) -> Self {
         Self {
-            route,
+            thread,
             space,
             attributes,
-            queue: Inputs::new(attributes.input),
+            inputs: Inputs::new(attributes.input),
             sides: Vec::new(),
             in_flight: VecDeque::new(),
             spare: Vec::new(),
@@ -237,96 +400,51 @@ impl ModelClient {
         }
     }
 
-    /// Another client of the same model.
     fn another(&self) -> Self {
-        let route = match &self.route {
-            Route::Here(model) => Route::Here(model.for_caller().expect("it was copied before")),
-            Route::Thread(thread) => Route::Thread(thread.clone()),
-        };
-        Self::new(route, self.space.clone(), self.attributes)
+        Self::new(self.thread.clone(), self.space.clone(), self.attributes)
     }
 
-    fn batches(&self) -> Vec<BatchSecond> {
-        match &self.route {
-            Route::Here(_) => Vec::new(),
-            Route::Thread(thread) => thread.log.seconds(),
+    /// Asks for the value of `board`. After an error no position is enqueued.
+    pub fn enqueue(&mut self, board: &Board) -> Result<()> {
+        self.inputs.push(board);
+        self.sides.push(board.side_to_move());
+        if self.inputs.len() < self.attributes.recommended_batch {
+            return Ok(());
         }
+        self.send().inspect_err(|_| self.forget_enqueued())
     }
 
-    /// The space of the embeddings.
-    pub fn space(&self) -> &Arc<Space> {
-        &self.space
+    /// Waits for the values of all positions enqueued since the last call, in their order. After an
+    /// error no position is enqueued.
+    pub fn collect(&mut self) -> Result<Vec<f32>> {
+        let outcome = self.wait_for_all();
+        self.forget_enqueued();
+        outcome
     }
 
-    /// Unit embeddings of `boards`, row by row.
-    pub fn embeddings(&mut self, boards: &[Board]) -> Result<Vec<f32>> {
-        self.numbers(boards, Wanted::Embeddings)
-    }
-
-    /// Cosines of `boards` with the axis, each from the view of its side to move.
-    pub fn cosines(&mut self, boards: &[Board]) -> Result<Vec<f32>> {
-        let mut cosines = self.numbers(boards, Wanted::Cosines)?;
-        for (cosine, board) in cosines.iter_mut().zip(boards) {
-            *cosine = self.space.cosine_for_side_to_move(*cosine, board.side_to_move());
-        }
-        Ok(cosines)
-    }
-
-    fn numbers(&mut self, boards: &[Board], wanted: Wanted) -> Result<Vec<f32>> {
-        let inputs = Inputs::of(self.attributes.input, boards);
-        self.submit(inputs, wanted)?.wait()?.numbers
-    }
-
-    /// Sends a batch, and waits while the queue is full; or computes it at once on the calling
-    /// thread.
-    fn submit(&mut self, inputs: Inputs, wanted: Wanted) -> Result<PendingResponse> {
-        match &mut self.route {
-            Route::Thread(thread) => {
-                let (response, pending) = bounded(1);
-                let request = Request { inputs, wanted, response };
-                thread.requests.send(request).map_err(|_| thread_ended())?;
-                Ok(PendingResponse::OnThread(pending))
-            }
-            Route::Here(model) => {
-                let largest = self.attributes.maximum_batch;
-                let numbers = match wanted {
-                    Wanted::Cosines => model.cosines(&inputs, largest),
-                    Wanted::Embeddings => model.embeddings(&inputs, largest),
-                };
-                let numbers = numbers.map_err(Into::into);
-                Ok(PendingResponse::Ready(Response { inputs, numbers }))
-            }
-        }
+    /// Time spent waiting for the inference thread.
+    pub fn waited(&self) -> Duration {
+        self.waited
     }
 
     fn send(&mut self) -> Result<()> {
         let mut next = self.spare.pop().unwrap_or_else(|| Inputs::new(self.attributes.input));
         next.clear();
-        let inputs = std::mem::replace(&mut self.queue, next);
+        let inputs = std::mem::replace(&mut self.inputs, next);
         let asked = Instant::now();
-        let pending = self.submit(inputs, Wanted::Cosines)?;
-        // A model on the calling thread has computed, not waited.
-        if matches!(pending, PendingResponse::OnThread(_)) {
-            self.waited += asked.elapsed();
-        }
-        self.in_flight.push_back(pending);
+        self.in_flight.push_back(self.thread.send(inputs, Wanted::Cosines)?);
+        self.waited += asked.elapsed();
         Ok(())
     }
 
-    fn forget_enqueued(&mut self) {
-        self.sides.clear();
-        self.in_flight.clear();
-        self.queue.clear();
-    }
-
     fn wait_for_all(&mut self) -> Result<Vec<f32>> {
-        if !self.queue.is_empty() {
+        if !self.inputs.is_empty() {
             self.send()?;
         }
         let mut values = Vec::with_capacity(self.sides.len());
         while let Some(pending) = self.in_flight.pop_front() {
             let asked = Instant::now();
-            let response = pending.wait()?;
+            let response = received(&pending)?;
             self.waited += asked.elapsed();
             self.spare.push(response.inputs);
             for cosine in response.numbers? {
@@ -335,109 +453,10 @@ impl ModelClient {
         }
         Ok(values)
     }
-}
 
-/// The interface to an evaluator: it asks for one value, or enqueues positions and collects their
-/// values.
-impl ModelClient {
-    /// Whether the calling thread runs the model, so that a search gains nothing from asking for
-    /// several values at once.
-    pub(super) fn runs_here(&self) -> bool {
-        matches!(self.route, Route::Here(_))
+    fn forget_enqueued(&mut self) {
+        self.sides.clear();
+        self.in_flight.clear();
+        self.inputs.clear();
     }
-
-    /// Number of positions from which on larger batches gain little.
-    pub(super) fn recommended_batch(&self) -> usize {
-        self.attributes.recommended_batch
-    }
-
-    /// The part of a position that its value depends on.
-    pub(super) fn key(&self) -> PositionKey {
-        match self.attributes.input {
-            InputKind::Features(_) => PositionKey::WithoutEnPassant,
-            InputKind::Tokens => PositionKey::WithClocks,
-        }
-    }
-
-    /// The value of `board`. No position may be enqueued.
-    pub(super) fn evaluate(&mut self, board: &Board) -> Result<f32> {
-        if let Route::Here(model) = &mut self.route {
-            return Ok(self.space.value(model.cosine(board)?, board.side_to_move()));
-        }
-        self.enqueue(board)?;
-        self.collect()?.first().copied().context("the model evaluated nothing")
-    }
-
-    /// Asks for the value of `board`. After an error no position is enqueued.
-    pub(super) fn enqueue(&mut self, board: &Board) -> Result<()> {
-        self.queue.push(board);
-        self.sides.push(board.side_to_move());
-        if self.queue.len() < self.attributes.recommended_batch {
-            return Ok(());
-        }
-        self.send().inspect_err(|_| self.forget_enqueued())
-    }
-
-    /// Waits for the values of all positions enqueued since the last call, in their order. After an
-    /// error no position is enqueued.
-    pub(super) fn collect(&mut self) -> Result<Vec<f32>> {
-        let outcome = self.wait_for_all();
-        self.forget_enqueued();
-        outcome
-    }
-
-    /// Time spent waiting for the inference thread.
-    pub(super) fn waited(&self) -> Duration {
-        self.waited
-    }
-}
-
-/// The numbers that a request asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
-    /// A cosine with the axis for each position.
-    Cosines,
-    /// An embedding for each position, row by row.
-    Embeddings,
-}
-
-/// A batch of positions, sent from a search to the inference thread.
-pub struct Request {
-    pub inputs: Inputs,
-    pub wanted: Wanted,
-    response: Sender<Response>,
-}
-
-impl Request {
-    pub fn respond(self, numbers: Result<Vec<f32>>) {
-        // A search that has ended needs no response.
-        let _ = self.response.send(Response { inputs: self.inputs, numbers });
-    }
-}
-
-/// The numbers of one request, and its input buffer for reuse.
-struct Response {
-    inputs: Inputs,
-    numbers: Result<Vec<f32>>,
-}
-
-/// The response to a request, not yet received.
-enum PendingResponse {
-    OnThread(Receiver<Response>),
-    Ready(Response),
-}
-
-impl PendingResponse {
-    /// Waits for the response.
-    fn wait(self) -> Result<Response> {
-        match self {
-            Self::OnThread(response) => response.recv().map_err(|_| thread_ended()),
-            Self::Ready(response) => Ok(response),
-        }
-    }
-}
-
-/// The error if the inference thread has ended.
-fn thread_ended() -> anyhow::Error {
-    anyhow!("the inference thread has ended")
 }

@@ -155,15 +155,15 @@ impl Setting {
 }
 
 /// Asks for the scores of `count` positions and compares them with the encoder's own.
-fn ask(weights: &Weights, client: &mut ModelClient, first: u32, count: u32) -> Result<()> {
+fn ask(weights: &Weights, client: &ModelClient, first: u32, count: u32) -> Result<()> {
     let batch = inputs(weights, first, count);
     let expected = expected(weights, &batch)?;
-    assert_eq!(send(client, batch)?.wait()?.numbers?, expected);
+    assert_eq!(send(client, batch)?.recv()?.numbers?, expected);
     Ok(())
 }
 
-fn send(client: &mut ModelClient, inputs: Inputs) -> Result<PendingResponse> {
-    client.submit(inputs, Wanted::Cosines)
+fn send(client: &ModelClient, inputs: Inputs) -> Result<Receiver<Response>> {
+    client.queue().context("it runs here")?.thread.send(inputs, Wanted::Cosines)
 }
 
 fn inputs(weights: &Weights, first: u32, count: u32) -> Inputs {
@@ -183,9 +183,9 @@ fn many_searches_get_their_own_answers_in_batches_of_few_sizes() -> Result<()> {
             .map(|search| {
                 let (client, weights) = (setting.worker.model(), &setting.weights);
                 scope.spawn(move || -> Result<()> {
-                    let mut client = client?;
+                    let client = client?;
                     for round in 0..20 {
-                        ask(weights, &mut client, search * 100 + round, 1 + round % 10)?;
+                        ask(weights, &client, search * 100 + round, 1 + round % 10)?;
                     }
                     Ok(())
                 })
@@ -199,35 +199,16 @@ fn many_searches_get_their_own_answers_in_batches_of_few_sizes() -> Result<()> {
 }
 
 #[test]
-fn a_batch_begins_while_the_last_one_runs() -> Result<()> {
-    let (permit, gate) = unbounded();
-    let setting = Setting::with(Failure::Nothing, Some(gate), false)?;
-    let mut client = setting.worker.model()?;
-    // The second request arrives too late for the first batch, which waits at the gate.
-    let first = send(&mut client, inputs(&setting.weights, 0, MAXIMUM as u32))?;
-    let second = send(&mut client, inputs(&setting.weights, 100, MAXIMUM as u32))?;
-    permit.send(())?;
-    permit.send(())?;
-    for pending in [first, second] {
-        assert_eq!(pending.wait()?.numbers?.len(), MAXIMUM);
-    }
-    let events = setting.events.lock().expect("no panics");
-    let begin = Event::Begin(MAXIMUM);
-    assert_eq!(*events, [begin, begin, Event::Wait(0), Event::Wait(1)]);
-    Ok(())
-}
-
-#[test]
 fn what_comes_while_a_batch_runs_begins_before_it_ends() -> Result<()> {
     let setting = Setting::new(Failure::SlowUntil(2))?;
-    let mut client = setting.worker.model()?;
-    let first = send(&mut client, inputs(&setting.weights, 0, 16))?;
+    let client = setting.worker.model()?;
+    let first = send(&client, inputs(&setting.weights, 0, 16))?;
     while setting.sizes().is_empty() {
         thread::yield_now();
     }
-    let second = send(&mut client, inputs(&setting.weights, 100, 16))?;
+    let second = send(&client, inputs(&setting.weights, 100, 16))?;
     for pending in [first, second] {
-        assert_eq!(pending.wait()?.numbers?.len(), 16);
+        assert_eq!(pending.recv()?.numbers?.len(), 16);
     }
     let events = setting.events.lock().expect("no panics");
     let begin = Event::Begin(16);
@@ -239,14 +220,14 @@ fn what_comes_while_a_batch_runs_begins_before_it_ends() -> Result<()> {
 fn what_waits_is_answered_in_one_batch() -> Result<()> {
     let (permit, gate) = unbounded();
     let setting = Setting::with(Failure::Nothing, Some(gate), false)?;
-    let mut client = setting.worker.model()?;
+    let client = setting.worker.model()?;
     let mut all_pending = Vec::new();
     for number in 0..36 {
-        all_pending.push(send(&mut client, inputs(&setting.weights, number, 1))?);
+        all_pending.push(send(&client, inputs(&setting.weights, number, 1))?);
     }
     (0..36).try_for_each(|_| permit.send(()))?;
     for pending in all_pending {
-        assert_eq!(pending.wait()?.numbers?.len(), 1);
+        assert_eq!(pending.recv()?.numbers?.len(), 1);
     }
     // One batch of the requests that arrived before the first batch reached the gate, and one of
     // the rest.
@@ -273,15 +254,15 @@ fn requests_of_other_searches_are_waited_for() -> Result<()> {
         Batcher::new(model, None, Arc::new(|_| ()), log.clone(), Arc::downgrade(&counted));
     // Longer than the test may take: the wait ends because both searches have sent a request.
     let batcher = batcher.with_max_wait(Duration::from_secs(3600));
-    let route = Route::Thread(InferenceThread { requests, log, _clients: counted });
-    let client = ModelClient::new(route, space, attributes);
-    let mut clients = [client.another(), client.another()];
+    let thread = InferenceThread { requests, log, _clients: counted };
+    let client = ModelClient(Route::Thread(Box::new(Queue::new(thread, space, attributes))));
+    let clients = [client.another(), client.another()];
     let thread = thread::spawn(move || batcher.run(&waiting));
-    let first = send(&mut clients[0], inputs(&weights, 0, 3))?;
+    let first = send(&clients[0], inputs(&weights, 0, 3))?;
     thread::sleep(Duration::from_millis(20));
-    let second = send(&mut clients[1], inputs(&weights, 9, 4))?;
-    assert_eq!(first.wait()?.numbers?.len(), 3);
-    assert_eq!(second.wait()?.numbers?.len(), 4);
+    let second = send(&clients[1], inputs(&weights, 9, 4))?;
+    assert_eq!(first.recv()?.numbers?.len(), 3);
+    assert_eq!(second.recv()?.numbers?.len(), 4);
     assert_eq!(events.lock().expect("no panics")[0], Event::Begin(16));
     drop((clients, client));
     thread.join().expect("no panics");
@@ -305,11 +286,12 @@ fn waiting_to_send_counts_as_waiting() -> Result<()> {
         Ok(())
     });
     let log = Arc::new(BatchLog::new());
-    let route = Route::Thread(InferenceThread { requests, log, _clients: Arc::new(()) });
-    let mut client = ModelClient::new(route, model.space().clone(), model.attributes());
+    let thread = InferenceThread { requests, log, _clients: Arc::new(()) };
+    let mut queue = Queue::new(thread, model.space().clone(), model.attributes());
     begin.send(())?;
-    client.evaluate(&Board::startpos())?;
-    assert!(client.waited() > delay / 2, "{:?}", client.waited());
+    queue.enqueue(&Board::startpos())?;
+    queue.collect()?;
+    assert!(queue.waited() > delay / 2, "{:?}", queue.waited());
     device.join().expect("no panics")
 }
 
@@ -317,9 +299,9 @@ fn waiting_to_send_counts_as_waiting() -> Result<()> {
 fn a_lost_device_is_said_once_and_the_cpu_goes_on() -> Result<()> {
     for failure in [Failure::LostAt(1), Failure::SilentAt(1), Failure::LostAt(0)] {
         let setting = Setting::new(failure)?;
-        let mut client = setting.worker.model()?;
+        let client = setting.worker.model()?;
         for first in 0..4 {
-            ask(&setting.weights, &mut client, first, 5)?;
+            ask(&setting.weights, &client, first, 5)?;
         }
         assert_eq!(setting.notices(), ["device error, going on with the CPU: fell off the bus"]);
     }
@@ -330,16 +312,16 @@ fn a_lost_device_is_said_once_and_the_cpu_goes_on() -> Result<()> {
 fn a_device_lost_with_two_batches_on_it_loses_none() -> Result<()> {
     let (permit, gate) = unbounded();
     let setting = Setting::with(Failure::SilentAt(0), Some(gate), false)?;
-    let mut client = setting.worker.model()?;
+    let client = setting.worker.model()?;
     let batches = [0, 100].map(|first| inputs(&setting.weights, first, MAXIMUM as u32));
     let mut all_pending = Vec::new();
     for batch in batches {
         let expected = expected(&setting.weights, &batch)?;
-        all_pending.push((send(&mut client, batch)?, expected));
+        all_pending.push((send(&client, batch)?, expected));
     }
     (0..2).try_for_each(|_| permit.send(()))?;
     for (pending, expected) in all_pending {
-        assert_eq!(pending.wait()?.numbers?, expected);
+        assert_eq!(pending.recv()?.numbers?, expected);
     }
     assert_eq!(setting.notices().len(), 1);
     Ok(())
@@ -349,9 +331,9 @@ fn a_device_lost_with_two_batches_on_it_loses_none() -> Result<()> {
 fn short_memory_halves_the_batch_and_is_said_once() -> Result<()> {
     for failure in [Failure::MemoryFor(10), Failure::MemoryLater(10)] {
         let setting = Setting::new(failure)?;
-        let mut client = setting.worker.model()?;
+        let client = setting.worker.model()?;
         for first in 0..6 {
-            ask(&setting.weights, &mut client, first, 40)?;
+            ask(&setting.weights, &client, first, 40)?;
         }
         let said = "the device is out of memory with 40 positions at a time, going on with fewer";
         assert_eq!(setting.notices(), [said]);
@@ -365,9 +347,9 @@ fn short_memory_halves_the_batch_and_is_said_once() -> Result<()> {
 #[test]
 fn no_memory_at_all_is_a_lost_device() -> Result<()> {
     let setting = Setting::new(Failure::MemoryFor(0))?;
-    let mut client = setting.worker.model()?;
+    let client = setting.worker.model()?;
     for first in 0..2 {
-        ask(&setting.weights, &mut client, first, 20)?;
+        ask(&setting.weights, &client, first, 20)?;
     }
     let last = "device error, going on with the CPU: the device is out of memory: no room";
     assert_eq!(setting.notices().len(), 2);
@@ -378,9 +360,9 @@ fn no_memory_at_all_is_a_lost_device() -> Result<()> {
 #[test]
 fn an_error_on_the_cpu_reaches_the_search() -> Result<()> {
     let setting = Setting::with(Failure::LostAt(0), None, true)?;
-    let mut client = setting.worker.model()?;
+    let client = setting.worker.model()?;
     let batch = inputs(&setting.weights, 0, 3);
-    let answer = send(&mut client, batch)?.wait()?;
+    let answer = send(&client, batch)?.recv()?;
     assert!(answer.numbers.is_err());
     Ok(())
 }
@@ -394,7 +376,7 @@ fn embeddings_come_between_cosines_and_survive_a_lost_device() -> Result<()> {
         let inputs = Inputs::of(own.attributes().input, &boards);
         let mut client = setting.worker.model()?;
         for _ in 0..2 {
-            ask(&setting.weights, &mut client, 0, 5)?;
+            ask(&setting.weights, &client, 0, 5)?;
             assert_eq!(client.embeddings(&boards)?, own.embeddings(&inputs, boards.len())?);
         }
         assert_eq!(client.cosines(&boards)?, own.cosines(&inputs, boards.len())?);
