@@ -1,5 +1,5 @@
 //! Search control: the limits of a search, with the noise of a limited strength, the signals sent
-//! to it while it runs, and its clock.
+//! to it while it runs, its clock, and what it reports.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 
 use crate::host::{self, Instant};
-use crate::planner::{CurrentMove, Report};
 use crate::tablebase::Tablebases;
+use crate::value::Value;
 
 /// A signal to a running search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,6 +149,51 @@ pub fn blurred(value: f32, noise: f32) -> f32 {
     // With v = 2p - 1, logit(p) is 2 artanh(v).
     let certain = 1.0 - f32::EPSILON;
     (value.clamp(-certain, certain).atanh() + noise / 2.0).tanh()
+}
+
+/// The state of a search after an iteration.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Depth of this iteration, in plies.
+    pub depth: u32,
+    /// Maximum depth reached, in plies.
+    pub seldepth: u32,
+    /// Number of this line among several, 1 being the best.
+    pub multipv: usize,
+    /// The root's value for its side to move.
+    pub value: Value,
+    /// Positions searched so far.
+    pub nodes: u64,
+    /// Of these, positions that the encoder scored.
+    pub scored: u64,
+    /// Positions found in tablebases.
+    pub tbhits: u64,
+    /// Time so far.
+    pub time: Duration,
+    /// Of that, time spent waiting for an encoder on another thread.
+    pub waited: Duration,
+    /// Fill of the beam's score cache or the selective search's transposition table, in permille.
+    pub hashfull: usize,
+    /// The line that gives the value, best move first.
+    pub pv: Vec<Move>,
+}
+
+impl Report {
+    /// A line without costs.
+    pub fn of(value: Value, pv: Vec<Move>) -> Self {
+        Self { multipv: 1, value, pv, ..Self::default() }
+    }
+}
+
+/// A root move that a search begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CurrentMove {
+    /// Depth of the iteration, in plies.
+    pub depth: u32,
+    /// The move.
+    pub mv: Move,
+    /// Its number among the root moves, in the order of the search, from 1.
+    pub number: usize,
 }
 
 /// Time after which a search announces its root moves, as in Stockfish: before that, they change
@@ -351,7 +396,6 @@ impl Control {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::Value;
 
     #[test]
     fn only_a_soft_limit_of_its_own_moves_and_never_beyond_the_hard_one() {

@@ -8,8 +8,7 @@ use anyhow::{Context, Result};
 use azimuth_chess::position::{Ending, Position, legal_moves};
 use cozy_chess::Move;
 
-use crate::control::Limits;
-use crate::planner::Report;
+use crate::control::{Limits, Report};
 use crate::tablebase::{RankedMoves, Tablebases};
 use crate::value::Value;
 

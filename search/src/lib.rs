@@ -23,6 +23,12 @@
 //! # }
 //! ```
 
+use std::sync::Arc;
+
+use anyhow::Result;
+
+use crate::inference::Worker;
+
 mod beam;
 mod control;
 pub mod encoder;
@@ -44,15 +50,37 @@ mod value;
 mod wdl;
 
 pub use beam::{Beam, BeamSettings, BeamVerify, rank_with_policy};
-pub use control::{Control, Handicap, Limits, Signal, StopSwitch, TimeLimit};
+pub use control::{Control, CurrentMove, Handicap, Limits, Report, Signal, StopSwitch, TimeLimit};
 pub use explanation::{ExplainedMove, Explanation, SearchedMove, VerifiedMove};
 pub use iterative_deepening::{Deepening, RootMoves, deepen};
 pub use mate_search::find_mate;
 pub use model::DefaultWeights;
-pub use planner::{
-    CurrentMove, Planner, PlannerKind, PlannerSettings, Report, Resources, THREADS_PER_PROCESSOR,
-};
+pub use planner::{Planner, PlannerKind, PlannerSettings, Resources, THREADS_PER_PROCESSOR};
 pub use selective::{Parameter, Part, Parts, SearchParameters, Selective, SelectiveSettings};
 pub use tablebase::{EmbeddedTables, MOST_PIECES, Probing, Tablebases};
 pub use value::{Bound, Value, terminal_value};
 pub use wdl::{WdlModel, material};
+
+impl PlannerSettings {
+    /// Builds a planner. Fails if memory for its tables is missing.
+    pub fn build(
+        &self,
+        kind: PlannerKind,
+        worker: &Worker,
+        resources: Resources,
+        tablebases: Option<Arc<Tablebases>>,
+    ) -> Result<Box<dyn Planner>> {
+        Ok(match kind {
+            PlannerKind::Beam => {
+                let mut beam = Beam::new(worker, self, resources)?;
+                beam.set_tablebases(tablebases);
+                Box::new(beam)
+            }
+            PlannerKind::Selective => {
+                let mut selective = Selective::new(worker, self.selective, resources)?;
+                selective.set_tablebases(tablebases);
+                Box::new(selective)
+            }
+        })
+    }
+}

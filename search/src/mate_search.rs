@@ -10,8 +10,7 @@ use std::mem::take;
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
 use cozy_chess::{Board, Move};
 
-use crate::control::Control;
-use crate::planner::Report;
+use crate::control::{Control, Report};
 use crate::value::Value;
 
 /// Log2 of the number of entries of the table, which take 24 bytes each.

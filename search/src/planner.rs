@@ -1,22 +1,19 @@
 //! The planner interface: a planner chooses a move for a position within limits, and reports while
-//! it searches. [`PlannerSettings`] builds the planners.
+//! it searches. [`PlannerSettings`] are those of all planners.
 
 use std::num::NonZero;
-use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
 
 use anyhow::Result;
 use azimuth_chess::position::Position;
 use clap::ValueEnum;
-use cozy_chess::Move;
 
-use crate::DefaultWeights;
-use crate::beam::{Beam, BeamSettings, BeamVerify};
+use crate::beam::{BeamSettings, BeamVerify};
+pub use crate::control::Report;
 use crate::control::{Control, Limits};
 use crate::explanation::Explanation;
-use crate::inference::Worker;
-use crate::selective::{Selective, SelectiveSettings};
+use crate::model::DefaultWeights;
+use crate::selective::SelectiveSettings;
 use crate::tablebase::Tablebases;
 use crate::value::Value;
 use crate::wdl::WdlModel;
@@ -49,68 +46,11 @@ pub trait Planner: Send {
 
     /// The model that converts the planner's scores to chances to win, draw and lose.
     fn wdl_model(&self) -> WdlModel {
-        WdlModel::of(PlannerKind::Beam)
+        WdlModel::BEAM
     }
 
     /// Clears what earlier searches learned.
     fn new_game(&mut self) {}
-}
-
-/// The state of a search after an iteration.
-#[derive(Clone, Debug)]
-pub struct Report {
-    /// Depth of this iteration, in plies.
-    pub depth: u32,
-    /// Maximum depth reached, in plies.
-    pub seldepth: u32,
-    /// Number of this line among several, 1 being the best.
-    pub multipv: usize,
-    /// The root's value for its side to move.
-    pub value: Value,
-    /// Positions searched so far.
-    pub nodes: u64,
-    /// Of these, positions that the encoder scored.
-    pub scored: u64,
-    /// Positions found in tablebases.
-    pub tbhits: u64,
-    /// Time so far.
-    pub time: Duration,
-    /// Of that, time spent waiting for an encoder on another thread.
-    pub waited: Duration,
-    /// Fill of the beam's score cache or the selective search's transposition table, in permille.
-    pub hashfull: usize,
-    /// The line that gives the value, best move first.
-    pub pv: Vec<Move>,
-}
-
-impl Report {
-    /// A line without costs.
-    pub fn of(value: Value, pv: Vec<Move>) -> Self {
-        Self {
-            depth: 0,
-            seldepth: 0,
-            multipv: 1,
-            value,
-            nodes: 0,
-            scored: 0,
-            tbhits: 0,
-            time: Duration::ZERO,
-            waited: Duration::ZERO,
-            hashfull: 0,
-            pv,
-        }
-    }
-}
-
-/// A root move that a search begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CurrentMove {
-    /// Depth of the iteration, in plies.
-    pub depth: u32,
-    /// The move.
-    pub mv: Move,
-    /// Its number among the root moves, in the order of the search, from 1.
-    pub number: usize,
 }
 
 /// The planners by name.
@@ -120,6 +60,16 @@ pub enum PlannerKind {
     Beam,
     /// Selective alpha-beta search.
     Selective,
+}
+
+impl WdlModel {
+    /// The model of a planner's scores.
+    pub fn of(planner: PlannerKind) -> Self {
+        match planner {
+            PlannerKind::Beam => Self::BEAM,
+            PlannerKind::Selective => Self::SELECTIVE,
+        }
+    }
 }
 
 /// The settings of both planners.
@@ -146,28 +96,6 @@ impl PlannerSettings {
             (PlannerKind::Beam, BeamVerify::None) => DefaultWeights::Beam,
             _ => DefaultWeights::Selective,
         }
-    }
-
-    /// Builds a planner. Fails if memory for its tables is missing.
-    pub fn build(
-        &self,
-        kind: PlannerKind,
-        worker: &Worker,
-        resources: Resources,
-        tablebases: Option<Arc<Tablebases>>,
-    ) -> Result<Box<dyn Planner>> {
-        Ok(match kind {
-            PlannerKind::Beam => {
-                let mut beam = Beam::new(worker, self, resources)?;
-                beam.set_tablebases(tablebases);
-                Box::new(beam)
-            }
-            PlannerKind::Selective => {
-                let mut selective = Selective::new(worker, self.selective, resources)?;
-                selective.set_tablebases(tablebases);
-                Box::new(selective)
-            }
-        })
     }
 }
 

@@ -19,10 +19,10 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::DefaultWeights;
-use crate::control::{Control, Limits};
+use crate::control::{Control, Limits, Report};
 use crate::encoder::{self, Attributes, EncodeError, Encoder, Scores};
 use crate::inference::{EvaluateOne, Evaluator, Worker};
-use crate::planner::{Planner, Report};
+use crate::planner::Planner;
 use crate::selective::score::{DRAW, INFINITE, Score, mated_in, of_estimate};
 use crate::value::{self, Value};
 

@@ -32,7 +32,7 @@ const TABLEBASE_CENTIPAWNS: i32 = 20_000;
 /// The value of a position for its side to move: in [-1, 1], `2p - 1` for a win probability p; 0
 /// for a draw; beyond [-1, 1] for decisive results. Tablebase results are beyond all estimates and
 /// mates beyond those; shorter ones are further out.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Value(f32);
 
 impl Value {

@@ -4,7 +4,6 @@
 use azimuth_chess::see::piece_value;
 use cozy_chess::{Board, Piece};
 
-use crate::planner::PlannerKind;
 use crate::value::Value;
 
 /// Material, in pawns, for which the model is fitted. Material outside this range counts as the
@@ -25,26 +24,18 @@ pub struct WdlModel {
     pub width: [f64; 4],
 }
 
-/// The fit to games of the beam with verification, as `azimuth-bench wdl` prints it.
-const BEAM: WdlModel = WdlModel {
-    even: [1136.77, -3209.19, 3174.21, -1028.58],
-    width: [594.99, -1517.44, 1499.88, -467.79],
-};
-
-/// The fit to games of the selective search.
-const SELECTIVE: WdlModel = WdlModel {
-    even: [753.38, -2254.93, 2527.32, -906.7],
-    width: [318.53, -1016.76, 1213.33, -441.12],
-};
-
 impl WdlModel {
-    /// The model of a planner's scores.
-    pub fn of(planner: PlannerKind) -> Self {
-        match planner {
-            PlannerKind::Beam => BEAM,
-            PlannerKind::Selective => SELECTIVE,
-        }
-    }
+    /// The fit to games of the beam with verification, as `azimuth-bench wdl` prints it.
+    pub(super) const BEAM: Self = Self {
+        even: [1136.77, -3209.19, 3174.21, -1028.58],
+        width: [594.99, -1517.44, 1499.88, -467.79],
+    };
+
+    /// The fit to games of the selective search.
+    pub(super) const SELECTIVE: Self = Self {
+        even: [753.38, -2254.93, 2527.32, -906.7],
+        width: [318.53, -1016.76, 1213.33, -441.12],
+    };
 
     /// Chances to win, draw and lose, in [0, 1], of a score with this material on the board.
     pub fn chances(&self, centipawns: i32, material: u32) -> [f64; 3] {
@@ -88,7 +79,7 @@ fn dot(coefficients: [f64; 4], powers: [f64; 4]) -> f64 {
 mod tests {
     use super::*;
 
-    const PLANNERS: [PlannerKind; 2] = [PlannerKind::Beam, PlannerKind::Selective];
+    const MODELS: [WdlModel; 2] = [WdlModel::BEAM, WdlModel::SELECTIVE];
 
     /// Of 78, 19 and 2 pawns.
     const BOARDS: [&str; 3] = [
@@ -108,7 +99,7 @@ mod tests {
 
     #[test]
     fn chances_rise_with_the_score_and_are_the_opponents_reversed() {
-        for model in PLANNERS.map(WdlModel::of) {
+        for model in MODELS {
             for material in 0..=78 {
                 let mut before = [0.0, 0.0, 1.0];
                 for score in -500..=500 {
@@ -126,7 +117,7 @@ mod tests {
 
     #[test]
     fn permille_sum_up_and_no_score_is_special() {
-        for model in PLANNERS.map(WdlModel::of) {
+        for model in MODELS {
             for fen in BOARDS {
                 let board = board(fen);
                 let of = |value| model.permille(value, &board);

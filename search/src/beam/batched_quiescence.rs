@@ -206,14 +206,15 @@ impl<'k> BatchedQuiescence<'k> {
     /// All moves in check; otherwise the captures and queen promotions that gain enough.
     fn moves(&self, node: &QuiescenceNode) -> Vec<Move> {
         let board = &node.board;
-        if node.in_check() {
-            return legal_moves(board);
-        }
-        let mut moves = captures(board);
-        if !moves.is_empty() {
+        let mut moves = legal_moves(board);
+        if !node.in_check() {
             let placement = Placement::of(board);
             let exchange = StaticExchange::new(&placement);
-            moves.retain(|&mv| exchange.see_of_move(mv) >= self.rules.least_gain);
+            moves.retain(|&mv| {
+                let underpromotes = mv.promotion.is_some_and(|piece| piece != Piece::Queen);
+                let is_meant = !underpromotes && !is_quiet(board, mv);
+                is_meant && exchange.see_of_move(mv) >= self.rules.least_gain
+            });
         }
         moves
     }
@@ -251,20 +252,4 @@ impl QuiescenceNode {
             self.window.0 = value;
         }
     }
-}
-
-/// The captures and queen promotions of a position.
-fn captures(board: &Board) -> Vec<Move> {
-    let theirs = board.colors(!board.side_to_move());
-    let mut moves = Vec::new();
-    board.generate_moves(|mut of_piece| {
-        // Pawns capture en passant and are promoted on empty squares.
-        if of_piece.piece != Piece::Pawn {
-            of_piece.to &= theirs;
-        }
-        let underpromotes = |mv: &Move| mv.promotion.is_some_and(|piece| piece != Piece::Queen);
-        moves.extend(of_piece.into_iter().filter(|mv| !underpromotes(mv) && !is_quiet(board, *mv)));
-        false
-    });
-    moves
 }

@@ -9,15 +9,14 @@ use azimuth_network::policy::Policy;
 use cozy_chess::Move;
 
 use super::batched_quiescence::Rules;
-use super::planner::BeamSettings;
 use super::search::{BeamSearch, Task};
+use super::settings::BeamSettings;
 use super::tree::ProvenMates;
 use super::verification::{Horizons, Verifier, verified_moves};
-use crate::control::{Control, Limits};
+use crate::control::{Control, Limits, Report};
 use crate::explanation::{SearchedMove, SearchedTree, VerifiedMove};
 use crate::inference::Evaluator;
 use crate::iterative_deepening::Deepening;
-use crate::planner::Report;
 use crate::selective::{SearchTables, ShallowSearch};
 use crate::tablebase::Tablebases;
 use crate::value::Value;

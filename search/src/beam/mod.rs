@@ -7,12 +7,15 @@ mod batched_quiescence_tests;
 mod iteration;
 mod planner;
 mod search;
+mod settings;
 #[cfg(test)]
 mod tests;
 mod tree;
 mod verification;
 #[cfg(test)]
 mod verification_tests;
+mod verified_search;
 
-pub use planner::{Beam, BeamSettings, BeamVerify};
+pub use planner::Beam;
 pub use search::rank_with_policy;
+pub use settings::{BeamSettings, BeamVerify};

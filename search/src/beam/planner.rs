@@ -1,4 +1,4 @@
-//! The beam as a planner: its settings, a main thread that deepens and reports, and helper threads.
+//! The beam as a planner: a main thread that deepens and reports, and helper threads.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -7,104 +7,23 @@ use std::thread;
 use anyhow::{Context, Result};
 use azimuth_chess::position::Position;
 use azimuth_network::policy::Policy;
-use clap::ValueEnum;
-use clap::builder::PossibleValue;
 use crossbeam_channel::unbounded;
 
 use super::batched_quiescence::Rules;
 use super::iteration::{GrownAgain, MainSearch, Schedule, help};
 use super::search::{BeamSearch, Task};
+pub use super::settings::{BeamSettings, BeamVerify};
 use super::tree::ProvenMates;
 use super::verification::{Horizons, Verifier};
-use crate::control::{Control, Limits};
+use crate::control::{Control, Limits, Report};
 use crate::explanation::{Explanation, LastSearch, SearchedMove};
 use crate::inference::{Evaluator, Notice, Worker};
 use crate::iterative_deepening::{RootMoves, deepen};
-use crate::planner::{Planner, PlannerSettings, Report, Resources};
+use crate::planner::{Planner, PlannerSettings, Resources};
 use crate::scoped_thread::start_helpers;
 use crate::selective::{SearchTables, ShallowSearch};
 use crate::tablebase::Tablebases;
 use crate::value::{Bound, Value, static_value};
-
-/// Settings of the beam.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BeamSettings {
-    /// Number of moves kept at each node; 3 by default.
-    pub width: usize,
-    /// Maximum depth in plies if the limits name none; 6 by default.
-    pub depth: u32,
-    /// How a child is scored; by default, by a search to one ply beyond the beam's last.
-    pub verify: BeamVerify,
-    /// Whether the policy head of the weights, if they have one, helps to choose the moves to keep;
-    /// false by default. It has no effect on a beam that verifies scores.
-    pub policy: bool,
-}
-
-impl BeamSettings {
-    /// The paper's planner: a child is scored by its embedding, without verification or a policy.
-    pub const PAPER: Self = Self { width: 3, depth: 6, verify: BeamVerify::None, policy: false };
-}
-
-impl Default for BeamSettings {
-    fn default() -> Self {
-        Self { verify: BeamVerify::Plies(1), ..Self::PAPER }
-    }
-}
-
-/// How a child is scored before the beam keeps or drops it, and how far verification searches.
-///
-/// Searches verify scores if the encoder runs on the search threads. If it runs elsewhere (on a
-/// device or a separate thread), batched quiescence search replaces them, both for
-/// [`Self::Quiescence`] and for any number of plies. It resolves the captures directly after each
-/// child, at any distance from the beam's last ply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BeamVerify {
-    /// By the child's embedding, without a search (the paper).
-    None,
-    /// By an alpha-beta search to the beam's last ply, followed by quiescence search.
-    Quiescence,
-    /// By an alpha-beta search to this many plies beyond the beam's last ply, followed by
-    /// quiescence search.
-    Plies(u32),
-}
-
-impl BeamVerify {
-    /// Plies of the verifying search beyond the beam's last ply; `None` if nothing is verified.
-    pub fn plies(self) -> Option<u32> {
-        match self {
-            Self::None => None,
-            Self::Quiescence => Some(0),
-            Self::Plies(plies) => Some(plies),
-        }
-    }
-}
-
-/// The values `none`, `quiescence` and 1 to 4 plies, from the fastest to the slowest.
-impl ValueEnum for BeamVerify {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[
-            Self::None,
-            Self::Quiescence,
-            Self::Plies(1),
-            Self::Plies(2),
-            Self::Plies(3),
-            Self::Plies(4),
-        ]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let name = match self {
-            Self::None => "none",
-            Self::Quiescence => "quiescence",
-            Self::Plies(1) => "1",
-            Self::Plies(2) => "2",
-            Self::Plies(3) => "3",
-            Self::Plies(4) => "4",
-            Self::Plies(_) => return None,
-        };
-        Some(PossibleValue::new(name))
-    }
-}
 
 /// The paper's planner. Without verification by searches, the number of threads changes no choice
 /// at a fixed depth: helpers search the same tree in another order, so that the main thread finds

@@ -1,19 +1,12 @@
-//! What a thread learns from the nodes it has searched. Move histories: moves that were good
-//! elsewhere in the tree tend to be good here. Correction history: corrects the static evaluation
-//! by the search scores of similar positions.
+//! The tables of what a thread learns from the nodes it has searched. Move histories: moves that were
+//! good elsewhere in the tree tend to be good here. Correction history: corrects the static
+//! evaluation by the search scores of similar positions.
 
-use azimuth_chess::position::legal_moves;
 use cozy_chess::{BitBoard, Board, Color, Move, Piece, Square};
 
-use super::move_loop::BestSoFar;
-use super::move_picker::{ScoredMove, is_quiet};
-use super::parameters::{Part, SearchParameters};
-use super::score::{INFINITE, Score, is_decisive};
-use super::search::{Node, NodeInfo};
-use super::thread::SearchThread;
-use super::transposition_table::Entry;
+use super::parameters::SearchParameters;
+use super::score::Score;
 use crate::large_memory::{self, prefetch};
-use crate::value::Bound;
 
 /// A move that the search has made.
 #[derive(Clone, Copy)]
@@ -128,7 +121,7 @@ impl History {
     }
 
     /// Records a quiet move as a success or failure in the butterfly history alone.
-    fn update_butterfly(&mut self, quiet: QuietMove, bonus: i32) {
+    pub fn update_butterfly(&mut self, quiet: QuietMove, bonus: i32) {
         add_with_gravity(&mut self.quiet[quiet.butterfly()], bonus, MAX_HISTORY);
     }
 
@@ -138,7 +131,7 @@ impl History {
     }
 
     /// Records a quiet move as a success (`bonus` > 0) or failure in all its histories.
-    fn update_quiet(&mut self, quiet: QuietMove, bonus: i32) {
+    pub fn update_quiet(&mut self, quiet: QuietMove, bonus: i32) {
         add_with_gravity(&mut self.quiet[quiet.butterfly()], bonus, MAX_HISTORY);
         for place in quiet.continuations().into_iter().flatten() {
             add_with_gravity(&mut self.continuation[place], bonus, MAX_HISTORY);
@@ -148,10 +141,9 @@ impl History {
         }
     }
 
-    /// Records a capture or promotion as a success or failure.
-    fn update_capture(&mut self, board: &Board, capture: ScoredMove, bonus: i32) {
-        let ScoredMove { mv, piece, .. } = capture;
-        let place = capture_index(PieceTo::new(piece, mv.to), board.piece_on(mv.to));
+    /// Records a capture of `victim`, or a promotion, as a success or failure.
+    pub fn update_capture(&mut self, capturer: PieceTo, victim: Option<Piece>, bonus: i32) {
+        let place = capture_index(capturer, victim);
         add_with_gravity(&mut self.capture[place], bonus, MAX_HISTORY);
     }
 }
@@ -184,7 +176,7 @@ impl QuietHistories<'_> {
 
 /// A quiet move with its context.
 #[derive(Clone, Copy)]
-struct QuietMove {
+pub struct QuietMove {
     side: Color,
     mv: Move,
     piece_to: PieceTo,
@@ -193,12 +185,12 @@ struct QuietMove {
 
 impl QuietMove {
     /// A legal move on `board`, in its context.
-    fn new(board: &Board, mv: Move, context: QuietContext) -> Self {
+    pub fn new(board: &Board, mv: Move, context: QuietContext) -> Self {
         Self { side: board.side_to_move(), mv, piece_to: PieceTo::of(board, mv), context }
     }
 
     /// The move `made` by `side`, in the context of the position before it.
-    fn made(side: Color, made: MadeMove, context: QuietContext) -> Self {
+    pub fn made(side: Color, made: MadeMove, context: QuietContext) -> Self {
         Self { side, mv: made.mv, piece_to: made.piece_to, context }
     }
 
@@ -350,130 +342,6 @@ pub fn pawn_key(board: &Board) -> u64 {
 /// Mixes `bits` into a hash; its upper half is well mixed.
 fn mixed(key: u64, bits: u64) -> u64 {
     (key.rotate_left(23) ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-}
-
-/// Updates after a node: move histories, correction history and transposition table.
-impl SearchThread<'_> {
-    /// Records the results of the moves.
-    pub fn learn(
-        &mut self,
-        board: &Board,
-        node: Node,
-        info: &NodeInfo,
-        best: &BestSoFar,
-        failed: &[ScoredMove],
-    ) {
-        let Node { ply, depth, alpha, beta, .. } = node;
-        if let Some(good) = best.mv.filter(|_| best.score >= beta && self.has(Part::History)) {
-            self.update_histories(board, node, good, failed);
-        }
-        if self.stack[ply].excluded_move.is_some() || ply == 0 && self.finished_lines > 0 {
-            return;
-        }
-        let parameters = &self.shared.parameters;
-        match best.mv {
-            _ if !self.has(Part::History) => {}
-            None => self.teach_last_move(board, node, parameters.history_unrefuted),
-            Some(_) if best.score >= beta => {
-                self.teach_last_move(board, node, -parameters.history_refuted);
-            }
-            Some(_) => {}
-        }
-        let entry = Entry {
-            mv: best.mv.map(|best| best.mv),
-            score: best.score,
-            static_eval: self.stack[ply].encoded,
-            depth,
-            bound: Bound::of(best.score, alpha, beta),
-            was_pv: info.was_pv,
-        };
-        // The score of some root moves (`searchmoves`, tablebases) is not that of the position.
-        // Only the move is stored, with a bound that excludes nothing.
-        if ply == 0 && self.root_moves.len() < legal_moves(board).len() {
-            let entry = Entry { score: INFINITE, bound: Bound::Upper, ..entry };
-            self.store_in_table(board, ply, entry);
-            return;
-        }
-        self.learn_correction(node, best, &entry);
-        self.store_in_table(board, ply, entry);
-    }
-
-    /// Updates the correction history, if the score bounds the error and no capture explains it.
-    fn learn_correction(&mut self, node: Node, best: &BestSoFar, entry: &Entry) {
-        let here = &self.stack[node.ply];
-        let (Some(static_eval), Some(places)) = (here.static_eval, here.correction) else { return };
-        let is_quiet = best.mv.is_none_or(|best| best.is_quiet);
-        if entry.tightens(static_eval) && is_quiet && !is_decisive(best.score) {
-            self.data.correction.update(&places, best.score - static_eval, node.depth);
-        }
-    }
-
-    /// Gives the quiet move that led here a bonus because no move refuted it, or a malus: `percent`
-    /// of a cutoff's bonus.
-    fn teach_last_move(&mut self, board: &Board, node: Node, percent: i32) {
-        let Some(before) = node.ply.checked_sub(1) else { return };
-        let Some(made) = self.stack[before].moved.filter(|made| made.is_quiet) else { return };
-        let bonus = self.shared.parameters.history_bonus(node.depth) * percent / 100;
-        let quiet = QuietMove::made(!board.side_to_move(), made, self.quiet_context(before));
-        self.data.history.update_quiet(quiet, bonus);
-    }
-
-    /// Updates the histories with the move that caused the cutoff and the moves that did not.
-    fn update_histories(
-        &mut self,
-        board: &Board,
-        node: Node,
-        good: ScoredMove,
-        failed: &[ScoredMove],
-    ) {
-        let context = self.quiet_context(node.ply);
-        let bonus = self.shared.parameters.history_bonus(node.depth);
-        let malus = bonus * self.shared.parameters.history_malus / 100;
-        let quiet = |scored: ScoredMove| QuietMove::new(board, scored.mv, context);
-        let history = &mut self.data.history;
-        if good.is_quiet {
-            history.update_quiet(quiet(good), bonus);
-            let killers = &mut self.stack[node.ply].killers;
-            if killers[0] != Some(good.mv) {
-                *killers = [Some(good.mv), killers[0]];
-            }
-        } else {
-            history.update_capture(board, good, bonus);
-        }
-        for bad in failed {
-            match bad.is_quiet {
-                true if good.is_quiet => {
-                    history.update_quiet(quiet(*bad), -malus);
-                }
-                true => {}
-                false => history.update_capture(board, *bad, -malus),
-            }
-        }
-    }
-
-    /// Updates the histories with the table move that cuts off the node.
-    pub fn learn_from_table(&mut self, board: &Board, node: Node, entry: &Entry) {
-        let Some(mv) = entry.mv.filter(|_| entry.score >= node.beta) else { return };
-        if self.has(Part::TableHistory) && self.has(Part::History) && is_quiet(board, mv) {
-            self.prepare_context(board, node.ply);
-            let quiet = QuietMove::new(board, mv, self.quiet_context(node.ply));
-            let bonus = self.shared.parameters.history_bonus(node.depth);
-            self.data.history.update_quiet(quiet, bonus);
-        }
-    }
-
-    /// Updates the last move's history by its change of the static evaluation.
-    pub fn learn_from_eval(&mut self, board: &Board, ply: usize) {
-        let Some(made) = self.stack[ply - 1].moved.filter(|made| made.is_quiet) else { return };
-        let Some(gained) = self.gained(ply) else { return };
-        if self.has(Part::EvalHistory) && self.has(Part::History) {
-            let parameters = &self.shared.parameters;
-            let most = parameters.eval_history_maximum;
-            let bonus = -gained.clamp(-most, most) * parameters.eval_history / 16;
-            let quiet = QuietMove::made(!board.side_to_move(), made, self.quiet_context(ply - 1));
-            self.data.history.update_butterfly(quiet, bonus);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -10,10 +10,9 @@ use super::parameters::{ASPIRATION_MAX_DELTA, ASPIRATION_MIN_DEPTH, Part};
 use super::score::{INFINITE, Score, is_decisive, to_value};
 use super::search::Node;
 use super::thread::{MAX_PLY, RootLine, SearchThread};
-use crate::control::Control;
+use crate::control::{Control, Report};
 use crate::explanation::{SearchedMove, record_searched};
 use crate::iterative_deepening::{Deepening, RootMoves};
-use crate::planner::Report;
 
 /// The main thread's search, which checks the limits and reports.
 pub struct MainSearch<'a> {

@@ -7,6 +7,7 @@
 
 mod history;
 mod iteration;
+mod learning;
 mod move_loop;
 mod move_picker;
 mod parameters;

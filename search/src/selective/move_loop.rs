@@ -10,7 +10,7 @@ use cozy_chess::{Board, Move};
 use super::move_picker::{Kind, MovePicker, OrderingHints, ScoredMove};
 use super::parameters::{
     FUTILITY_MAX_DEPTH, IIR_MIN_DEPTH, LMR_ONE_PLY, PAWN_VALUE, Part, SEE_PRUNING_MAX_DEPTH,
-    SINGULAR_MIN_DEPTH, SearchParameters,
+    SINGULAR_MIN_DEPTH,
 };
 use super::score::{DRAW, INFINITE, Score, is_decisive, is_loss, mated_in, to_value};
 use super::search::{Node, NodeInfo};
@@ -370,32 +370,6 @@ impl SearchThread<'_> {
             - i32::from(is_killer) * parameters.lmr_killer
             - scored.history * LMR_ONE_PLY / parameters.lmr_history_divisor;
         reduction / LMR_ONE_PLY
-    }
-}
-
-/// Number of depths and of move counts in the [`LateMoveTable`]; larger ones use the last slot.
-const LOGARITHMS: usize = 64;
-
-/// Late move reductions before adjustments, precomputed for every depth and move count.
-pub struct LateMoveTable(Vec<i32>);
-
-impl LateMoveTable {
-    /// The table of `lmr_base` plus the product of the logarithms of depth and move count divided
-    /// by `lmr_divisor`.
-    pub fn new(parameters: &SearchParameters) -> Self {
-        let [base, divisor] =
-            [parameters.lmr_base, parameters.lmr_divisor].map(|n| f64::from(n) / 100.0);
-        let logarithm = |number: usize| (number.max(1) as f64).ln();
-        let of = |depth, count| base + logarithm(depth) * logarithm(count) / divisor;
-        let all = 0..LOGARITHMS * LOGARITHMS;
-        let plies = all.map(|index| of(index / LOGARITHMS, index % LOGARITHMS));
-        Self(plies.map(|plies| (plies * f64::from(LMR_ONE_PLY)) as i32).collect())
-    }
-
-    /// The reduction of a move, in 1,024ths of a ply; `move_count` starts at 1.
-    pub fn reduction(&self, depth: i32, move_count: i32) -> i32 {
-        let within = |number: i32| (number.max(0) as usize).min(LOGARITHMS - 1);
-        self.0[within(depth) * LOGARITHMS + within(move_count)]
     }
 }
 

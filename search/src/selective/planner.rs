@@ -13,11 +13,11 @@ use super::score::{INFINITE, to_value};
 use super::search::Node;
 use super::thread::{LeafSampler, SearchTables, SearchThread};
 use super::transposition_table::TranspositionTable;
-use crate::control::Control;
+use crate::control::{Control, Report};
 use crate::explanation::{Explanation, LastSearch, SearchedMove, SearchedTree};
 use crate::inference::{Evaluator, Notice, Worker};
 use crate::iterative_deepening::{RootMoves, deepen};
-use crate::planner::{Planner, PlannerKind, Report, Resources};
+use crate::planner::{Planner, Resources};
 use crate::scoped_thread::{StopOnDrop, start_helpers};
 use crate::tablebase::Tablebases;
 use crate::value::{Value, static_value};
@@ -142,7 +142,7 @@ impl Planner for Selective {
     }
 
     fn wdl_model(&self) -> WdlModel {
-        WdlModel::of(PlannerKind::Selective)
+        WdlModel::SELECTIVE
     }
 
     fn new_game(&mut self) {

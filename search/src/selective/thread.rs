@@ -15,15 +15,13 @@ use super::history::{
     CONTINUATION_PLIES, CorrectionHistory, CorrectionPlaces, History, MadeMove, PieceTo,
     PreviousMoves, QuietContext, pawn_key,
 };
-use super::move_loop::LateMoveTable;
 use super::move_picker::ScoredMove;
-use super::parameters::{Part, Parts, SearchParameters, SelectiveSettings};
+use super::parameters::{LateMoveTable, Part, Parts, SearchParameters, SelectiveSettings};
 use super::score::{DRAW, Score, corrected, of_estimate, plies_to_mate};
 use super::transposition_table::{Entry, TranspositionTable};
-use crate::control::{Control, Handicap, blurred};
+use crate::control::{Control, CurrentMove, Handicap, blurred};
 use crate::explanation::SearchedMove;
 use crate::inference::{Evaluator, Notice};
-use crate::planner::CurrentMove;
 use crate::tablebase::Tablebases;
 
 /// The memory that an alpha-beta search keeps between searches: the transposition table, and an
