@@ -9,7 +9,7 @@ use azimuth_chess::win_probability::win_probability_of_centipawns;
 use azimuth_network::checksum::hex;
 use azimuth_search::inference::{EvaluateOne, PositionKey};
 use cozy_chess::{BitBoard, Board, Color, Piece};
-use nnue_rs::{Accumulator, Network};
+use nnue_rs::{Accumulator, Network, PieceKind};
 use sha2::{Digest, Sha256};
 
 /// Network output that Stockfish 16 reports as 100 centipawns (`NormalizeToPawnValue` in its
@@ -115,6 +115,16 @@ fn changed_squares(a: &Placement, b: &Placement) -> u32 {
     (differ(&a.colors, &b.colors) | differ(&a.pieces, &b.pieces)).len()
 }
 
+/// The kinds of pieces in the order of [`Placement`].
+const KINDS: [PieceKind; Piece::NUM] = [
+    PieceKind::Pawn,
+    PieceKind::Knight,
+    PieceKind::Bishop,
+    PieceKind::Rook,
+    PieceKind::Queen,
+    PieceKind::King,
+];
+
 /// Adapts a [`Placement`] to the interface of `nnue-rs`.
 struct Seen<'a>(&'a Placement);
 
@@ -132,10 +142,11 @@ impl nnue_rs::Board for Seen<'_> {
     }
 
     fn for_each_piece(&self, visit: &mut dyn FnMut(u8, nnue_rs::Piece)) {
+        let Placement { colors, pieces, .. } = self.0;
         for side in Color::ALL {
-            for piece in Piece::ALL {
-                for square in self.0.pieces[piece as usize] & self.0.colors[side as usize] {
-                    visit(square as u8, nnue_rs::Piece::new(color(side), kind(piece)));
+            for (squares, kind) in pieces.iter().zip(KINDS) {
+                for square in *squares & colors[side as usize] {
+                    visit(square as u8, nnue_rs::Piece::new(color(side), kind));
                 }
             }
         }
@@ -146,16 +157,5 @@ fn color(side: Color) -> nnue_rs::Color {
     match side {
         Color::White => nnue_rs::Color::White,
         Color::Black => nnue_rs::Color::Black,
-    }
-}
-
-fn kind(piece: Piece) -> nnue_rs::PieceKind {
-    match piece {
-        Piece::Pawn => nnue_rs::PieceKind::Pawn,
-        Piece::Knight => nnue_rs::PieceKind::Knight,
-        Piece::Bishop => nnue_rs::PieceKind::Bishop,
-        Piece::Rook => nnue_rs::PieceKind::Rook,
-        Piece::Queen => nnue_rs::PieceKind::Queen,
-        Piece::King => nnue_rs::PieceKind::King,
     }
 }

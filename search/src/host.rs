@@ -1,5 +1,11 @@
 //! The clock and the threads of the operating system; or, in WebAssembly, the clock of the page
 //! around it, which also ends a search, and work that runs when it is waited for.
+//! Helper threads of a search: if the system refuses one, the search goes on without it.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::{Builder, Scope};
+
+use crate::inference::Notice;
 
 #[cfg(not(target_family = "wasm"))]
 pub use native::{Instant, Thread};
@@ -14,6 +20,40 @@ pub(crate) fn asks_to_stop() -> bool {
 }
 #[cfg(target_family = "wasm")]
 pub(crate) use page::asks_to_stop;
+
+/// Starts a thread for each of `helpers` until the system refuses one. In that case `refusal`, which
+/// is told only once, gets the number of search threads, including the main one.
+pub(crate) fn start_helpers<'scope, 'env, F: FnOnce() + Send + 'scope>(
+    scope: &'scope Scope<'scope, 'env>,
+    helpers: Vec<F>,
+    refusal: &mut Option<Notice>,
+) {
+    let wanted = helpers.len() + 1;
+    for (threads, helper) in (1..).zip(helpers) {
+        #[cfg(test)]
+        let refused = crate::test_support::refuses().then(|| std::io::ErrorKind::WouldBlock.into());
+        #[cfg(not(test))]
+        let refused = None;
+        let started = refused.map_or_else(|| Builder::new().spawn_scoped(scope, helper), Err);
+        if let Err(error) = started {
+            if let Some(notice) = refusal.take() {
+                notice(&format!(
+                    "{threads} of {wanted} threads search: cannot start more ({error})"
+                ));
+            }
+            break;
+        }
+    }
+}
+
+/// Sets a flag when dropped, so that threads that check it stop even if the main thread panics.
+pub(crate) struct StopOnDrop<'a>(pub &'a AtomicBool);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
 
 #[cfg(not(target_family = "wasm"))]
 mod native {

@@ -41,7 +41,6 @@ mod mate_search;
 pub mod model;
 pub mod names;
 mod planner;
-mod scoped_thread;
 mod selective;
 mod tablebase;
 #[cfg(test)]

@@ -5,7 +5,6 @@
 //! positions, so that most moves fail after one reply.
 
 use std::collections::HashSet;
-use std::mem::take;
 
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
 use cozy_chess::{Board, Move};
@@ -58,6 +57,14 @@ struct Entry {
     fails: u8,
     /// The mating move, or the reply that prevents the mate.
     mv: Option<Move>,
+}
+
+impl Entry {
+    /// Whether the attacker mates in at most `length` moves, if that is known.
+    fn known(self, length: u32) -> Option<bool> {
+        let mates = self.mates > 0 && u32::from(self.mates) <= length;
+        (mates || u32::from(self.fails) >= length).then_some(mates)
+    }
 }
 
 struct MateSearch<'a> {
@@ -125,12 +132,8 @@ impl<'a> MateSearch<'a> {
         if self.is_drawn(board) {
             return false;
         }
-        let entry = self.entry(board);
-        if entry.mates > 0 && u32::from(entry.mates) <= length {
-            return true;
-        }
-        if u32::from(entry.fails) >= length {
-            return false;
+        if let Some(mates) = self.entry(board).known(length) {
+            return mates;
         }
         let found = self.first_mating(board, legal_moves(board), length, ply);
         if !self.stopped {
@@ -155,11 +158,8 @@ impl<'a> MateSearch<'a> {
             return false;
         }
         let entry = self.entry(board);
-        if entry.mates > 0 && u32::from(entry.mates) <= length {
-            return true;
-        }
-        if u32::from(entry.fails) >= length {
-            return false;
+        if let Some(mates) = entry.known(length) {
+            return mates;
         }
         let (known, killer) = (entry.mv, self.killers[ply]);
         let enemies = board.colors(!board.side_to_move());
@@ -241,7 +241,7 @@ impl<'a> MateSearch<'a> {
             true => entry.mates = length as u8,
             false => entry.fails = length as u8,
         }
-        entry.mv = mv.or(take(&mut entry.mv));
+        entry.mv = mv.or(entry.mv);
         self.table[slot(entry.key)] = entry;
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Once};
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::position::{Position, legal_moves};
 use azimuth_chess::text::shortened;
-use cozy_chess::{BitBoard, Board, Color, File, Move, Piece, Square};
+use cozy_chess::{Board, Color, Move, Piece, Rank, Square};
 use shakmaty::{Bitboard, ByColor, ByRole, CastlingMode, Chess, PositionError, Setup};
 #[cfg(not(target_family = "wasm"))]
 use shakmaty_syzygy::filesystem::OsFilesystem;
@@ -66,12 +66,7 @@ pub struct Tablebases {
 }
 
 /// The legal moves of a position, ranked by the tables, best first.
-pub(super) struct RankedMoves(Vec<RankedMove>);
-
-struct RankedMove {
-    mv: Move,
-    rank: i32,
-}
+pub(super) struct RankedMoves(Vec<(Move, i32)>);
 
 impl Tablebases {
     /// Opens the tables in a list of folders, separated as in `PATH`. A folder that cannot be read
@@ -172,9 +167,9 @@ impl Tablebases {
         if !self.may_know(root.board()) {
             return None;
         }
-        let rank = |&mv: &Move| Some(RankedMove { mv, rank: self.rank_move(root, mv)? });
-        let mut ranked: Vec<RankedMove> = moves.iter().map(rank).collect::<Option<_>>()?;
-        ranked.sort_by_key(|ranked| -ranked.rank);
+        let rank = |&mv: &Move| Some((mv, self.rank_move(root, mv)?));
+        let mut ranked: Vec<(Move, i32)> = moves.iter().map(rank).collect::<Option<_>>()?;
+        ranked.sort_by_key(|&(_, rank)| -rank);
         Some(RankedMoves(ranked))
     }
 
@@ -303,21 +298,21 @@ impl RankedMoves {
 
     /// The moves that rank at least as high as move number `lines`, counted from 1.
     pub(super) fn best(&self, lines: usize) -> Vec<Move> {
-        let Some(last) = self.0.get(lines.clamp(1, self.0.len().max(1)) - 1) else {
+        let Some(&(_, last)) = self.0.get(lines.clamp(1, self.0.len().max(1)) - 1) else {
             return Vec::new();
         };
-        self.0.iter().take_while(|ranked| ranked.rank >= last.rank).map(|r| r.mv).collect()
+        self.0.iter().take_while(|(_, rank)| *rank >= last).map(|&(mv, _)| mv).collect()
     }
 
     /// The moves, best first.
     pub(super) fn moves(&self) -> impl Iterator<Item = Move> {
-        self.0.iter().map(|ranked| ranked.mv)
+        self.0.iter().map(|&(mv, _)| mv)
     }
 
     /// The moves that the search considers: all that win, because it may find a mate that is sooner
     /// than the next capture or pawn move of the tables' line allows; else as [`Self::best`].
     pub(super) fn worth_searching(&self, lines: usize) -> Vec<Move> {
-        let wins = self.0.iter().take_while(|ranked| ranked.rank > CURSED).count();
+        let wins = self.0.iter().take_while(|(_, rank)| *rank > CURSED).count();
         if wins >= lines.max(1) {
             return self.moves().take(wins).collect();
         }
@@ -327,7 +322,7 @@ impl RankedMoves {
     /// Position of a move in the ranking; equal moves share a position.
     pub(super) fn place(&self, mv: Move) -> usize {
         let rank = self.rank(mv);
-        self.0.iter().take_while(|ranked| ranked.rank > rank).count()
+        self.0.iter().take_while(|(_, other)| *other > rank).count()
     }
 
     /// The value of a move for the side that makes it.
@@ -340,13 +335,16 @@ impl RankedMoves {
     }
 
     fn rank(&self, mv: Move) -> i32 {
-        self.0.iter().find(|ranked| ranked.mv == mv).map_or(0, |ranked| ranked.rank)
+        self.0.iter().find(|(known, _)| *known == mv).map_or(0, |&(_, rank)| rank)
     }
 }
 
 /// Converts a board to the tablebase library's types.
 fn converted(board: &Board) -> Option<Chess> {
-    let pieces = |piece: Piece| bitboard(board.pieces(piece));
+    let pieces = |piece| Bitboard(board.pieces(piece).0);
+    // The square that a pawn has just skipped.
+    let rank = Rank::Sixth.relative_to(board.side_to_move());
+    let passed = |file| shakmaty::Square::new(Square::new(file, rank) as u32);
     let by_role = ByRole {
         pawn: pieces(Piece::Pawn),
         knight: pieces(Piece::Knight),
@@ -356,8 +354,8 @@ fn converted(board: &Board) -> Option<Chess> {
         king: pieces(Piece::King),
     };
     let by_color = ByColor {
-        white: bitboard(board.colors(Color::White)),
-        black: bitboard(board.colors(Color::Black)),
+        white: Bitboard(board.colors(Color::White).0),
+        black: Bitboard(board.colors(Color::Black).0),
     };
     let setup = Setup {
         board: shakmaty::Board::try_from_bitboards(by_role, by_color).ok()?,
@@ -365,21 +363,11 @@ fn converted(board: &Board) -> Option<Chess> {
             Color::White => shakmaty::Color::White,
             Color::Black => shakmaty::Color::Black,
         },
-        ep_square: board.en_passant().map(|file| square_passed(file, board.side_to_move())),
+        ep_square: board.en_passant().map(passed),
         ..Setup::empty()
     };
     // The tables contain every placement of the pieces, reachable or not.
     setup.position(CastlingMode::Standard).or_else(PositionError::ignore_impossible_check).ok()
-}
-
-fn bitboard(squares: BitBoard) -> Bitboard {
-    Bitboard(squares.0)
-}
-
-/// The square that the pawn on `file` has just skipped.
-fn square_passed(file: File, side_to_move: Color) -> shakmaty::Square {
-    let rank = cozy_chess::Rank::Sixth.relative_to(side_to_move);
-    shakmaty::Square::new(Square::new(file, rank) as u32)
 }
 
 #[cfg(test)]
@@ -479,24 +467,6 @@ mod tests {
         assert_eq!(promotion("8/P6k/8/8/8/8/8/K7 w - - 0 1")?, Some(Piece::Queen));
         // A queen would be stalemate.
         assert_eq!(promotion("8/5P1k/5K2/8/8/8/8/8 w - - 0 1")?, Some(Piece::Rook));
-        Ok(())
-    }
-
-    #[test]
-    fn the_fifty_move_rule_undoes_a_win() -> Result<()> {
-        let far = "8/8/8/3k4/8/8/8/R3K3 w - - 95 100";
-        let ranked = ranked(far)?;
-        assert_eq!(ranked.value(ranked.best(1)[0]), Value::DRAW);
-        Ok(())
-    }
-
-    #[test]
-    fn without_the_rule_it_does_not() -> Result<()> {
-        let probing = Probing { fifty_move_rule: false, ..Probing::default() };
-        let tables = tables()?.with_probing(probing);
-        let root = Position::from_fen("8/8/8/3k4/8/8/8/R3K3 w - - 95 100")?;
-        let ranked = tables.rank(&root, &legal_moves(root.board())).context("known")?;
-        assert_eq!(ranked.value(ranked.best(1)[0]), -Value::tablebase_loss_in(0));
         Ok(())
     }
 

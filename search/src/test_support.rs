@@ -141,6 +141,16 @@ pub fn plain_score(
     Ok(best)
 }
 
+/// Positions of the opening, of middlegames and of endgames.
+pub const FENS: [&str; 6] = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+    "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 b - - 95 70",
+    "6k1/5ppp/8/8/8/8/r4PPP/1R4K1 w - - 0 1",
+    "8/P7/8/8/8/6k1/5p2/7K b - - 0 1",
+];
+
 /// A position, the moves played from it, and a move.
 pub type MoveInGame = (&'static str, &'static str, &'static str);
 

@@ -67,17 +67,30 @@ fn all_instruction_sets_give_the_same_embeddings() -> Result<()> {
     Ok(())
 }
 
+/// Embeddings of a batch by the definition in f32, and by the integer encoder.
+fn defined_and_played(
+    config: &SparseConfig,
+    parameters: &Parameters,
+    axis: &Axis,
+    boards: &[Board],
+) -> Result<[Vec<f32>; 2]> {
+    let features = FeatureBatch::of(config.features, boards);
+    let defined = SparseNetwork::new(config, parameters)?.forward(&features, None)?;
+    let mut encoder = QuantisedEncoder::new(config, parameters, axis)?;
+    let played = encoder.encode(&Inputs::Features(features))?;
+    Ok([defined.flatten_all()?.to_vec1()?, played])
+}
+
+fn mean_error([exact, rounded]: &[Vec<f32>; 2]) -> f32 {
+    let errors = exact.iter().zip(rounded).map(|(a, b)| (a - b).abs());
+    errors.sum::<f32>() / exact.len() as f32
+}
+
 #[test]
 fn integers_stay_close_to_the_definition() -> Result<()> {
-    let (weights, config) = sparse_weights()?;
-    let features = FeatureBatch::of(config.features, &positions());
-    let network = SparseNetwork::new(&config, &weights.parameters)?;
-    let exact = network.forward(&features, None)?;
-    let exact = weights.axis.cosines(&exact.flatten_all()?.to_vec1()?);
-    let mut encoder = QuantisedEncoder::new(&config, &weights.parameters, &weights.axis)?;
-    let rounded = weights.axis.cosines(&encoder.encode(&Inputs::Features(features))?);
-    let errors: Vec<f32> = exact.iter().zip(&rounded).map(|(a, b)| (a - b).abs()).collect();
-    let mean = errors.iter().sum::<f32>() / errors.len() as f32;
+    let (Weights { parameters, axis, .. }, config) = sparse_weights()?;
+    let embeddings = defined_and_played(&config, &parameters, &axis, &positions())?;
+    let mean = mean_error(&embeddings.map(|embeddings| axis.cosines(&embeddings)));
     assert!(mean < 0.01, "cosines differ by {mean} on average");
     Ok(())
 }
@@ -117,16 +130,9 @@ fn every_set_and_every_head_plays_as_it_is_defined() -> Result<()> {
         let middle_layers = number % 3;
         let config = SparseConfig { heads, middle_layers, ..small(set.parse()?) };
         config.check()?;
-        let parameters = made_up(&config)?;
-        let features = FeatureBatch::of(config.features, &positions());
-        let network = SparseNetwork::new(&config, &parameters)?;
-        let exact = network.forward(&features, None)?;
-        let exact: Vec<f32> = exact.flatten_all()?.to_vec1()?;
-        let mut encoder =
-            QuantisedEncoder::new(&config, &parameters, &axis(config.embedding_dim)?)?;
-        let played = encoder.encode(&Inputs::Features(features))?;
-        let error = exact.iter().zip(&played).map(|(a, b)| (a - b).abs()).sum::<f32>();
-        let mean = error / exact.len() as f32;
+        let axis = axis(config.embedding_dim)?;
+        let mean =
+            mean_error(&defined_and_played(&config, &made_up(&config)?, &axis, &positions())?);
         assert!(mean < 0.01, "{set}, {heads} heads: coordinates differ by {mean} on average");
     }
     Ok(())
@@ -192,7 +198,6 @@ fn sums_of_the_largest_rows_do_not_wrap() -> Result<()> {
     {
         let features: FeatureSet = features.parse()?;
         let config = small(features);
-        let boards = [Board::startpos()];
         // Every row has the largest allowed value; larger values are refused.
         let filled = |share: f32| -> Result<Parameters> {
             let parameters = made_up(&config)?;
@@ -209,13 +214,8 @@ fn sums_of_the_largest_rows_do_not_wrap() -> Result<()> {
         let axis = axis(config.embedding_dim)?;
         assert!(QuantisedEncoder::new(&config, &filled(1.05)?, &axis).is_err());
         for value in [1.0, -1.0] {
-            let parameters = filled(value)?;
-            let batch = FeatureBatch::of(features, &boards);
-            let network = SparseNetwork::new(&config, &parameters)?;
-            let exact = network.forward(&batch, None)?;
-            let exact: Vec<f32> = exact.flatten_all()?.to_vec1()?;
-            let mut encoder = QuantisedEncoder::new(&config, &parameters, &axis)?;
-            let played = encoder.encode(&Inputs::Features(batch))?;
+            let boards = [Board::startpos()];
+            let [exact, played] = defined_and_played(&config, &filled(value)?, &axis, &boards)?;
             for (exact, played) in exact.iter().zip(&played) {
                 assert!((exact - played).abs() < 0.02, "{features}: {exact} becomes {played}");
             }

@@ -147,17 +147,14 @@ impl Iterator for Schedule {
         let BeamSettings { depth, width, .. } = self.settings;
         let own_shape = iteration.depth < depth || !self.open_ended;
         // The beam is widened as often as it is deepened beyond the configured depth.
-        let wider = width_after(width, iteration.depth.saturating_sub(depth) + 1);
+        let wider = (depth..=iteration.depth.max(depth))
+            .fold(width, |width, _| (width + width / 2 + 1).min(MAX_WIDTH.max(width)));
         self.next = match own_shape || iteration.width >= wider {
             true => Iteration { depth: iteration.depth + 1, ..iteration },
             false => Iteration { width: wider, ..iteration },
         };
         (iteration.depth <= MAX_DEPTH).then_some(iteration)
     }
-}
-
-fn width_after(width: usize, times: u32) -> usize {
-    (0..times).fold(width, |width, _| (width + width / 2 + 1).min(MAX_WIDTH.max(width)))
 }
 
 /// The tree of the last search, rebuilt for an explanation. The beam below a position depends only

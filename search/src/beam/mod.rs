@@ -2,8 +2,6 @@
 //! for the side to move are kept and expanded, and minimax over the kept moves backs up the values.
 
 mod batched_quiescence;
-#[cfg(test)]
-mod batched_quiescence_tests;
 mod iteration;
 mod planner;
 mod search;

@@ -14,16 +14,8 @@ use crate::DefaultWeights;
 use crate::control::{Control, Limits};
 use crate::inference::{Evaluator, Worker};
 use crate::planner::{Planner, PlannerSettings, Resources};
-use crate::test_support::{DRAWS, local, remote, search, value_of_move};
+use crate::test_support::{DRAWS, FENS, local, remote, search, value_of_move};
 use crate::value::{self, Value};
-
-const FENS: [&str; 5] = [
-    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
-    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
-    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
-    "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 b - - 95 70",
-    "6k1/5ppp/8/8/8/8/r4PPP/1R4K1 w - - 0 1",
-];
 
 fn evaluator() -> Result<Evaluator> {
     Evaluator::new(&local(DefaultWeights::Beam)?, 16)
@@ -79,7 +71,7 @@ fn plain_minimax(
 
 #[test]
 fn pruning_changes_no_choice() -> Result<()> {
-    for fen in FENS {
+    for fen in &FENS[..5] {
         let root = Position::from_fen(fen)?;
         for (width, depth) in [(3, 4), (2, 6), (5, 3)] {
             let expected = plain_minimax(&mut evaluator()?, root.board(), &[], 0, depth, width)?;
@@ -94,7 +86,7 @@ fn pruning_changes_no_choice() -> Result<()> {
 #[test]
 fn batches_for_a_device_change_no_choice() -> Result<()> {
     let remote = remote(DefaultWeights::Beam)?;
-    for fen in FENS {
+    for fen in &FENS[..5] {
         let root = Position::from_fen(fen)?;
         let limits = Limits { multipv: 2, ..Limits::default() };
         let searched = |worker: &Worker| -> Result<Vec<_>> {
@@ -147,7 +139,7 @@ fn a_policy_chooses_the_moves_that_an_unverified_beam_keeps() -> Result<()> {
 #[test]
 fn more_threads_change_no_choice() -> Result<()> {
     let worker = local(DefaultWeights::Beam)?;
-    for fen in FENS {
+    for fen in &FENS[..5] {
         let root = Position::from_fen(fen)?;
         let mut choices = Vec::new();
         for threads in [1, 3] {

@@ -1,21 +1,27 @@
+//! Verification by searches, and by quiescence search in batches.
+
 use anyhow::{Context, Result};
+use azimuth_chess::bench_positions::BENCH_POSITIONS;
 use azimuth_chess::placement::Placement;
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
 use azimuth_chess::see::{StaticExchange, piece_value};
 use cozy_chess::{Board, Move};
 use crossbeam_channel::unbounded;
 
+use super::batched_quiescence::{BatchedQuiescence, Resolved, Rules, Start};
+use super::tests::beam;
 use super::{Beam, BeamSettings, BeamVerify};
 use crate::DefaultWeights;
-use crate::control::{Control, Limits, Signal};
+use crate::control::{Control, Handicap, Limits, Signal};
 use crate::inference::{Evaluator, Worker};
 use crate::planner::{Planner, PlannerSettings, Resources};
 use crate::selective::score::{DRAW, INFINITE, Score, mated_in, of_estimate, to_value};
-use crate::selective::{Part, Parts, SelectiveSettings};
+use crate::selective::{Part, Parts, SearchTables, SelectiveSettings, ShallowSearch};
 use crate::test_support::{
-    assert_legal, fail_and_go_on, local, plain_score, refuse_in_turn, search, to_depth,
+    assert_legal, fail_and_go_on, local, plain_score, refuse_in_turn, remote, search, to_depth,
+    transformer,
 };
-use crate::value::{self, Value};
+use crate::value::{Value, terminal_value};
 
 const FENS: [&str; 5] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -25,10 +31,11 @@ const FENS: [&str; 5] = [
     "4r1k1/pp3ppp/2p5/8/3n4/2N3P1/PP3P1P/4R1K1 b - - 98 60",
 ];
 
-/// A beam that verifies by searches with these techniques of the selective search.
-fn beam(worker: &Worker, beam: BeamSettings, parts: Parts, threads: usize) -> Result<Beam> {
+/// A beam that verifies by plain searches with quiescence search.
+fn plainly_verified(worker: &Worker, beam: BeamSettings) -> Result<Beam> {
+    let parts = Parts::only(&[Part::Quiescence]);
     let selective = SelectiveSettings { parts, ..SelectiveSettings::default() };
-    Beam::new(worker, &PlannerSettings { beam, selective }, Resources { hash_mb: 16, threads })
+    Beam::new(worker, &PlannerSettings { beam, selective }, Resources { hash_mb: 16, threads: 1 })
 }
 
 /// The children of a position by plain searches to `horizon` plies from the root, the best for its
@@ -46,7 +53,7 @@ fn plain_children(
     let mut children = Vec::new();
     for mv in legal_moves(board) {
         let child = board_after(board, mv);
-        let exact = value::terminal_value(&child, ply as u32 + 1, &keys);
+        let exact = terminal_value(&child, ply as u32 + 1, &keys);
         let score = match exact {
             Some(value) if value == Value::DRAW => DRAW,
             Some(_) => -mated_in(ply + 1),
@@ -81,7 +88,7 @@ fn plain_beam(
     let children = plain_children(evaluator, board, keys, ply, horizon)?;
     let keys = [keys, &[repetition_key(board)]].concat();
     for (score, mv, child) in children.into_iter().take(width) {
-        let over = value::terminal_value(&child, ply as u32 + 1, &keys).is_some();
+        let over = terminal_value(&child, ply as u32 + 1, &keys).is_some();
         let is_leaf = over || depth == 1 || score.abs() > 29_000;
         let score = match is_leaf {
             true => score,
@@ -101,7 +108,6 @@ fn plain_beam(
 fn verified_values_are_those_of_plain_searches() -> Result<()> {
     let worker = local(DefaultWeights::Selective)?;
     let mut evaluator = Evaluator::new(&worker, 16)?;
-    let parts = Parts::only(&[Part::Quiescence]);
     for fen in &FENS[2..] {
         let root = Position::from_fen(fen)?;
         for (width, depth, verify) in [(2, 1, BeamVerify::Plies(1)), (3, 2, BeamVerify::Quiescence)]
@@ -110,7 +116,8 @@ fn verified_values_are_those_of_plain_searches() -> Result<()> {
             let shape = (width, depth, depth + beyond);
             let (score, choice) = plain_beam(&mut evaluator, root.board(), &[], 0, shape)?;
             let settings = BeamSettings { width, depth, verify, policy: false };
-            let report = search(&mut beam(&worker, settings, parts, 1)?, &root, Limits::default())?;
+            let report =
+                search(&mut plainly_verified(&worker, settings)?, &root, Limits::default())?;
             let found = (report.value, report.pv.first().copied());
             assert_eq!(found, (to_value(score), choice), "{fen}, {settings:?}");
         }
@@ -122,7 +129,7 @@ fn verified_values_are_those_of_plain_searches() -> Result<()> {
 fn mates_and_draws_beyond_the_last_ply_are_exact() -> Result<()> {
     let worker = local(DefaultWeights::Selective)?;
     let settings = BeamSettings { depth: 1, verify: BeamVerify::Plies(2), ..BeamSettings::PAPER };
-    let mut beam = beam(&worker, settings, Parts::only(&[Part::Quiescence]), 1)?;
+    let mut beam = plainly_verified(&worker, settings)?;
     // Mate in two with both rooks; the second move is beyond the beam.
     let root = Position::from_fen("7k/8/8/8/8/8/R7/1R5K w - - 0 1")?;
     let report = search(&mut beam, &root, Limits::default())?;
@@ -138,7 +145,7 @@ fn threads_limits_and_several_lines_go_with_verification() -> Result<()> {
     let worker = local(DefaultWeights::Selective)?;
     for fen in FENS {
         let root = Position::from_fen(fen)?;
-        let mut beam = beam(&worker, BeamSettings::default(), Parts::default(), 3)?;
+        let mut beam = beam(&worker, BeamSettings::default(), 3)?;
         for limits in [
             Limits { depth: Some(3), multipv: 4, ..Limits::default() },
             Limits { nodes: Some(2_000), ..Limits::default() },
@@ -160,7 +167,7 @@ fn the_largest_depth_is_searched_like_any_that_is_out_of_reach() -> Result<()> {
     let worker = local(DefaultWeights::Selective)?;
     let mut found = Vec::new();
     for depth in [1_000, u32::MAX] {
-        let mut planner = beam(&worker, BeamSettings::default(), Parts::default(), 1)?;
+        let mut planner = beam(&worker, BeamSettings::default(), 1)?;
         let (stop, signals) = unbounded();
         let limits = Limits { depth: Some(depth), ..Limits::default() };
         let mut lines = Vec::new();
@@ -185,7 +192,7 @@ fn a_stopped_search_is_explained_with_its_own_horizon() -> Result<()> {
     let settings = BeamSettings { verify: BeamVerify::Plies(1), ..BeamSettings::default() };
     // The first iteration verifies to one ply beyond itself, the second to one beyond the third.
     for (last, plies) in [(1, 1), (2, 3)] {
-        let mut planner = beam(&worker, settings, Parts::only(&[Part::Quiescence]), 1)?;
+        let mut planner = plainly_verified(&worker, settings)?;
         let (stop, signals) = unbounded();
         let limits = Limits { depth: Some(3), ..Limits::default() };
         planner.search(&root, &mut Control::new(limits, signals), &mut |report| {
@@ -211,16 +218,206 @@ fn a_stopped_search_is_explained_with_its_own_horizon() -> Result<()> {
 #[test]
 fn an_error_of_the_evaluator_ends_the_search_and_not_the_planner() -> Result<()> {
     let root = Position::from_fen(FENS[0])?;
-    fail_and_go_on(&root, 6, |worker| beam(worker, BeamSettings::default(), Parts::default(), 1))
+    fail_and_go_on(&root, 6, |worker| beam(worker, BeamSettings::default(), 1))
 }
 
 #[test]
 fn refused_memory_and_threads_cost_threads_and_not_the_search() -> Result<()> {
     let root = Position::from_fen(FENS[0])?;
     let found = refuse_in_turn(&root, |worker| {
-        let mut planner = beam(worker, BeamSettings::default(), Parts::default(), 3)?;
+        let mut planner = beam(worker, BeamSettings::default(), 3)?;
         search(&mut planner, &root, to_depth(2))
     })?;
     assert_eq!(found, (9, 16));
+    Ok(())
+}
+
+/// Positions with checks and mates by captures, promotions and en passant captures.
+const SHARP: [&str; 6] = [
+    "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 4 4",
+    "r3k2r/1P2pp1p/6p1/8/2b5/8/p1P2PPP/1R2K2R w Kkq - 0 1",
+    "rnbqkbnr/ppp2ppp/8/3pP3/3Pp3/8/PPP2PPP/RNBQKBNR b KQkq d3 0 3",
+    "4r1k1/1P3ppp/8/8/8/8/r4PPP/1R2R1K1 w - - 0 1",
+    "4k3/P6p/8/8/8/1p6/p6P/4K3 b - - 0 1",
+    "r5k1/5ppp/8/8/2P5/8/5PPP/R5K1 w - - 0 1",
+];
+
+/// Twelve queens on each side that attack one another.
+const QUEENS: &str = "kr6/rr6/2qQqQqQ/2QqQqQq/2qQqQqQ/2QqQqQq/6RR/6RK w - - 0 1";
+
+/// Limits that no line reaches.
+const UNBOUNDED: Rules = Rules { least_gain: 1, max_plies: 40, max_positions: 100_000 };
+
+/// A position with its children in which the game is not over.
+struct Parent<'p> {
+    position: &'p Position,
+    keys: Vec<u64>,
+    children: Vec<(Move, Board)>,
+}
+
+impl<'p> Parent<'p> {
+    fn new(position: &'p Position) -> Self {
+        let board = position.board();
+        let keys = [position.history(), &[repetition_key(board)]].concat();
+        let children = legal_moves(board).into_iter().map(|mv| (mv, board_after(board, mv)));
+        let goes_on = |(_, child): &(Move, Board)| terminal_value(child, 1, &keys).is_none();
+        let children = children.filter(goes_on).collect();
+        Self { position, keys, children }
+    }
+
+    /// The children's values by batched quiescence search.
+    fn resolved(&self, evaluator: &mut Evaluator, rules: Rules) -> Result<Vec<Resolved>> {
+        let mut starts = Vec::new();
+        for (_, board) in &self.children {
+            let value = Value::estimate(evaluator.value(board)?);
+            starts.push(Start { board: board.clone(), ply: 1, value, keys: &self.keys });
+        }
+        let mut quiescence = BatchedQuiescence::new(rules, starts);
+        while quiescence.deepen(terminal_value) > 0 {
+            quiescence.score(evaluator)?;
+        }
+        Ok(quiescence.resolved())
+    }
+
+    /// Compares the recursive search's values, in centipawns, with those of the batched search.
+    fn compare(&self, worker: &Worker) -> Result<()> {
+        let parts = Parts::only(&[Part::Quiescence, Part::SeePruning]);
+        let settings = SelectiveSettings { parts, ..SelectiveSettings::default() };
+        let mut evaluator = Evaluator::new(worker, 16)?;
+        let resolved = self.resolved(&mut evaluator, UNBOUNDED)?;
+        for ((_, child), Resolved { value, line }) in self.children.iter().zip(&resolved) {
+            let mut end = child.clone();
+            for mv in line {
+                end.play(*mv);
+            }
+            let ply = line.len() as u32 + 1;
+            let estimate = Value::estimate(evaluator.value(&end)?);
+            let reached = terminal_value(&end, ply, &[]).unwrap_or(estimate);
+            assert_eq!(*value, if ply % 2 == 1 { reached } else { -reached }, "{child}");
+        }
+        let mut tables = SearchTables::new(vec![evaluator], settings, 1, worker.notice())?;
+        let (shared, threads) = tables.begin_search(self.position, None);
+        let mut search = ShallowSearch::new(threads.first_mut().context("a thread")?, &shared);
+        let board = self.position.board();
+        search.enter(board, 0, self.keys.clone(), &[]);
+        for ((mv, child), Resolved { value, .. }) in self.children.iter().zip(resolved) {
+            let expected = search.score(board, *mv, child, (-INFINITE, INFINITE), 0);
+            // The search rounds to whole centipawns, none of which is 0, before it compares.
+            let difference = (search.score_of(value) - expected).abs();
+            let tolerance = if value.is_decisive() { 0 } else { 2 };
+            assert!(difference <= tolerance, "{board}, {mv}: {value}, not {expected}");
+        }
+        Ok(())
+    }
+}
+
+fn in_batches(depth: u32) -> BeamSettings {
+    BeamSettings { depth, verify: BeamVerify::Quiescence, ..BeamSettings::PAPER }
+}
+
+#[test]
+fn batches_find_the_values_of_the_recursive_search() -> Result<()> {
+    let worker = remote(DefaultWeights::Selective)?;
+    for fen in BENCH_POSITIONS.iter().chain(&SHARP) {
+        Parent::new(&Position::from_fen(fen)?).compare(&worker)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn batches_of_a_transformer_find_the_values_of_the_recursive_search() -> Result<()> {
+    let worker = transformer()?;
+    assert!(!worker.runs_in_searches());
+    for fen in ["8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1", SHARP[4]] {
+        Parent::new(&Position::from_fen(fen)?).compare(&worker)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_capture_that_loses_the_queen_is_not_kept() -> Result<()> {
+    let worker = remote(DefaultWeights::Selective)?;
+    // The other queen defends the pawn.
+    let fen = "1k1r4/pp1b1R2/3q2p1/4p2p/2B5/4Q3/PPP2B2/2K5 w - - 0 2";
+    let root = Position::from_fen(fen)?;
+    let kept = |verify: BeamVerify| -> Result<_> {
+        let mut beam = beam(&worker, BeamSettings { depth: 1, verify, ..BeamSettings::PAPER }, 1)?;
+        let report = search(&mut beam, &root, Limits::default())?;
+        let explanation = beam.explain(1)?.context("it has searched")?;
+        let kept = explanation.moves.into_iter().filter(|mv| mv.searched.is_some());
+        Ok((report.value, kept.map(|mv| mv.mv.to_string()).collect::<Vec<_>>()))
+    };
+    let capture = "e3e5".to_owned();
+    let (_, unverified) = kept(BeamVerify::None)?;
+    assert!(unverified.contains(&capture), "{unverified:?}");
+    for verify in [BeamVerify::Quiescence, BeamVerify::Plies(4)] {
+        let (value, verified) = kept(verify)?;
+        assert!(verified.len() == 3 && !verified.contains(&capture), "{verified:?}");
+        assert!(value > Value::DRAW, "{value}");
+    }
+    Ok(())
+}
+
+#[test]
+fn mates_by_captures_are_exact_and_stand_in_the_line() -> Result<()> {
+    let mut beam = beam(&remote(DefaultWeights::Selective)?, in_batches(1), 1)?;
+    // Black's rook captures the undefended rook with mate.
+    let root = Position::from_fen("r5k1/5ppp/8/8/2P5/8/5PPP/R5K1 w - - 0 1")?;
+    let search_moves = vec![root.parse_move("c4c5")?];
+    for depth in [1, 3] {
+        let limits =
+            Limits { depth: Some(depth), search_moves: search_moves.clone(), ..Limits::default() };
+        let report = search(&mut beam, &root, limits)?;
+        let line: Vec<String> = report.pv.iter().map(ToString::to_string).collect();
+        assert_eq!((report.value.moves_to_mate(), line.join(" ")), (Some(-1), "c4c5 a8a1".into()));
+    }
+    Ok(())
+}
+
+#[test]
+fn threads_and_limits_go_with_batches() -> Result<()> {
+    let worker = remote(DefaultWeights::Selective)?;
+    for fen in SHARP.iter().chain(&BENCH_POSITIONS[1..3]) {
+        let root = Position::from_fen(fen)?;
+        let mut values = Vec::new();
+        for threads in [1, 3] {
+            let mut beam = beam(&worker, in_batches(3), threads)?;
+            for nodes in [None, Some(2_000), Some(1)] {
+                let report = search(&mut beam, &root, Limits { nodes, ..Limits::default() })?;
+                assert_legal(&root, &report.pv);
+                if nodes.is_none() {
+                    values.push(report.value);
+                }
+            }
+        }
+        assert_eq!(values[0], values[1], "{fen}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_limited_strength_is_not_verified() -> Result<()> {
+    let worker = remote(DefaultWeights::Selective)?;
+    let root = Position::from_fen(BENCH_POSITIONS[1])?;
+    let found = |verify: BeamVerify| -> Result<_> {
+        let handicap = Some(Handicap { deviation: 0.2, seed: 7, ..Handicap::default() });
+        let mut beam = beam(&worker, BeamSettings { depth: 2, verify, ..BeamSettings::PAPER }, 1)?;
+        let report = search(&mut beam, &root, Limits { handicap, ..Limits::default() })?;
+        Ok((report.value, report.nodes, report.pv))
+    };
+    assert_eq!(found(BeamVerify::Quiescence)?, found(BeamVerify::None)?);
+    Ok(())
+}
+
+#[test]
+fn queens_that_attack_one_another_end_soon() -> Result<()> {
+    let root = Position::from_fen(QUEENS)?;
+    let report = search(
+        &mut beam(&remote(DefaultWeights::Selective)?, in_batches(1), 1)?,
+        &root,
+        Limits::default(),
+    )?;
+    let moves = legal_moves(root.board()).len() as u64;
+    assert!(report.nodes < 200 * moves, "{} nodes behind {moves} moves", report.nodes);
     Ok(())
 }

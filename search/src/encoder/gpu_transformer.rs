@@ -22,8 +22,9 @@ use candle_core::{
     CudaDevice, CudaStorage, DType, Device, Error, Result as CandleResult, Storage, Tensor, bail,
 };
 
-use super::cpu_transformer::tokens_of;
-use super::{Attributes, EncodeError, Encoder, PendingScores, Scores, without_backtrace};
+use super::{
+    Attributes, EncodeError, Encoder, PendingScores, Scores, tokens_of, without_backtrace,
+};
 
 /// A transformer on a GPU.
 pub struct GpuTransformer {

@@ -1,7 +1,6 @@
 //! Encoders for play: they map positions to unit vectors through one interface. [`build`] makes
 //! them from weights.
 
-mod cpu_transformer;
 #[cfg(feature = "cuda")]
 mod gpu_transformer;
 pub mod sparse;
@@ -9,12 +8,14 @@ pub mod sparse;
 use std::fmt;
 
 use anyhow::{Context, Error, Result, ensure};
+use azimuth_chess::tokens::Tokens;
+use azimuth_network::axis::Axis;
+use azimuth_network::transformer::{Transformer, token_ids};
 use azimuth_network::weights::Weights;
 use azimuth_network::{Architecture, InputKind, Inputs, Perspective};
 use candle_core::{DType, Device};
 use cozy_chess::Board;
 
-use cpu_transformer::CpuTransformer;
 #[cfg(feature = "cuda")]
 use gpu_transformer::GpuTransformer;
 use sparse::QuantisedEncoder;
@@ -69,7 +70,10 @@ pub fn build(weights: &Weights, device: &Device, dtype: DType) -> Result<Box<dyn
             Device::Cuda(_) => {
                 Box::new(GpuTransformer::new(config, parameters, axis, device, dtype)?)
             }
-            _ => Box::new(CpuTransformer::new(config, parameters, axis, dtype)?),
+            _ => {
+                let network = Transformer::new(config, &parameters.to(&Device::Cpu, dtype)?)?;
+                Box::new(CpuTransformer { network, axis: axis.clone() })
+            }
         },
     })
 }
@@ -158,4 +162,44 @@ pub(crate) fn without_backtrace(error: candle_core::Error) -> candle_core::Error
         candle_core::Error::WithBacktrace { inner, .. } => without_backtrace(*inner),
         error => error,
     }
+}
+
+/// A transformer on the CPU.
+#[derive(Clone)]
+struct CpuTransformer {
+    network: Transformer,
+    axis: Axis,
+}
+
+impl Encoder for CpuTransformer {
+    fn attributes(&self) -> Attributes {
+        Attributes {
+            input: InputKind::Tokens,
+            perspective: Perspective::White,
+            embedding_dim: self.axis.dim(),
+            recommended_batch: 32,
+            maximum_batch: 256,
+            fixed_sizes: false,
+        }
+    }
+
+    fn encode(&mut self, inputs: &Inputs) -> Result<Vec<f32>, EncodeError> {
+        let ids = token_ids(tokens_of(inputs), &Device::Cpu)?;
+        Ok(self.network.forward(&ids)?.flatten_all()?.to_vec1()?)
+    }
+
+    fn begin(&mut self, inputs: &Inputs) -> Result<Scores, EncodeError> {
+        let embeddings = self.encode(inputs)?;
+        Ok(Scores::Ready(self.axis.cosines(&embeddings)))
+    }
+
+    fn copy(&self) -> Option<Box<dyn Encoder>> {
+        Some(Box::new(self.clone()))
+    }
+}
+
+/// The tokens of a batch that was made for a transformer.
+fn tokens_of(inputs: &Inputs) -> &[Tokens] {
+    let Inputs::Tokens(batch) = inputs else { unreachable!("the attributes ask for tokens") };
+    batch
 }

@@ -74,7 +74,8 @@ pub struct Batcher {
     notice: Notice,
     /// Every client and the worker hold a strong reference, so that the clients can be counted.
     clients: Weak<()>,
-    max_wait: Duration,
+    /// Maximum wait for the requests of other searches.
+    pub max_wait: Duration,
     /// Maximum number of positions in a batch: the encoder's maximum, or less if the device's
     /// memory is short.
     largest: usize,
@@ -124,12 +125,6 @@ impl Batcher {
             told_of_memory: false,
             log,
         }
-    }
-
-    /// Sets the maximum wait for the requests of other searches.
-    #[cfg(test)]
-    pub fn with_max_wait(self, max_wait: Duration) -> Self {
-        Self { max_wait, ..self }
     }
 
     /// Runs until all senders of requests are dropped.

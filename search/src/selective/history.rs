@@ -122,7 +122,8 @@ impl History {
 
     /// Records a quiet move as a success or failure in the butterfly history alone.
     pub fn update_butterfly(&mut self, quiet: QuietMove, bonus: i32) {
-        add_with_gravity(&mut self.quiet[quiet.butterfly()], bonus, MAX_HISTORY);
+        let place = butterfly_index(quiet.side, quiet.mv, quiet.context.threats);
+        add_with_gravity(&mut self.quiet[place], bonus, MAX_HISTORY);
     }
 
     /// The history score of a capture of `victim`, or of a promotion without a capture.
@@ -132,12 +133,19 @@ impl History {
 
     /// Records a quiet move as a success (`bonus` > 0) or failure in all its histories.
     pub fn update_quiet(&mut self, quiet: QuietMove, bonus: i32) {
-        add_with_gravity(&mut self.quiet[quiet.butterfly()], bonus, MAX_HISTORY);
-        for place in quiet.continuations().into_iter().flatten() {
-            add_with_gravity(&mut self.continuation[place], bonus, MAX_HISTORY);
+        self.update_butterfly(quiet, bonus);
+        let QuietMove { side, piece_to, context, .. } = quiet;
+        let now = piece_to.index();
+        for (index, before) in context.previous.into_iter().enumerate() {
+            if let Some(before) = before {
+                let table = continuation_table(index) * PIECE_TOS + before.index();
+                let place = table * PIECE_TOS + now;
+                add_with_gravity(&mut self.continuation[place], bonus, MAX_HISTORY);
+            }
         }
-        if let Some(place) = quiet.pawn_place() {
-            add_with_gravity(&mut self.pawns[place], bonus, MAX_HISTORY);
+        if let Some(structure) = context.pawns {
+            let table = structure % PAWN_STRUCTURES * Color::NUM + side as usize;
+            add_with_gravity(&mut self.pawns[table * PIECE_TOS + now], bonus, MAX_HISTORY);
         }
     }
 
@@ -192,25 +200,6 @@ impl QuietMove {
     /// The move `made` by `side`, in the context of the position before it.
     pub fn made(side: Color, made: MadeMove, context: QuietContext) -> Self {
         Self { side, mv: made.mv, piece_to: made.piece_to, context }
-    }
-
-    fn butterfly(&self) -> usize {
-        butterfly_index(self.side, self.mv, self.context.threats)
-    }
-
-    fn pawn_place(&self) -> Option<usize> {
-        let structure = self.context.pawns? % PAWN_STRUCTURES;
-        Some((structure * Color::NUM + self.side as usize) * PIECE_TOS + self.piece_to.index())
-    }
-
-    /// Its indices in the continuation history, one for each previous move.
-    fn continuations(self) -> [Option<usize>; CONTINUATION_PLIES.len()] {
-        let now = self.piece_to.index();
-        std::array::from_fn(|index| {
-            self.context.previous[index].map(|before| {
-                (continuation_table(index) * PIECE_TOS + before.index()) * PIECE_TOS + now
-            })
-        })
     }
 }
 

@@ -25,7 +25,7 @@ pub struct MainSearch<'a> {
     expected: Vec<Score>,
     soft_limit: SoftLimit,
     /// The latest result for every root move searched so far.
-    searched: Vec<SearchedMove>,
+    pub searched: Vec<SearchedMove>,
 }
 
 impl<'a> MainSearch<'a> {
@@ -43,11 +43,6 @@ impl<'a> MainSearch<'a> {
             soft_limit: SoftLimit::default(),
             searched: Vec::new(),
         }
-    }
-
-    /// The results for the root moves.
-    pub fn into_searched(self) -> Vec<SearchedMove> {
-        self.searched
     }
 
     fn multipv(&self) -> usize {

@@ -15,10 +15,10 @@ use super::thread::{LeafSampler, SearchTables, SearchThread};
 use super::transposition_table::TranspositionTable;
 use crate::control::{Control, Report};
 use crate::explanation::{Explanation, LastSearch, SearchedMove, SearchedTree};
+use crate::host::{StopOnDrop, start_helpers};
 use crate::inference::{Evaluator, Notice, Worker};
 use crate::iterative_deepening::{RootMoves, deepen};
 use crate::planner::{Planner, Resources};
-use crate::scoped_thread::{StopOnDrop, start_helpers};
 use crate::tablebase::Tablebases;
 use crate::value::{Value, static_value};
 use crate::wdl::WdlModel;
@@ -120,7 +120,7 @@ impl Planner for Selective {
             let thread = SearchThread::new(main, shared, moves.clone(), Some(control));
             let mut search = MainSearch::new(thread, &root_moves, default_depth);
             let best = deepen(&mut search, &root_moves, report);
-            best.map(|best| (best, search.into_searched()))
+            best.map(|best| (best, search.searched))
         })?;
         self.last = LastSearch::new(root, searched);
         Ok(best)

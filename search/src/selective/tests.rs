@@ -13,19 +13,10 @@ use crate::control::{Control, Limits, Signal, TimeLimit};
 use crate::inference::{Evaluator, Worker};
 use crate::planner::{Planner, Resources};
 use crate::test_support::{
-    DRAWS, assert_legal, fail_and_go_on, local, plain_score, refuse_in_turn, search, to_depth,
-    value_of_move,
+    DRAWS, FENS, assert_legal, fail_and_go_on, local, plain_score, refuse_in_turn, search,
+    to_depth, value_of_move,
 };
 use crate::value::Value;
-
-const FENS: [&str; 6] = [
-    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
-    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
-    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
-    "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 b - - 95 70",
-    "6k1/5ppp/8/8/8/8/r4PPP/1R4K1 w - - 0 1",
-    "8/P7/8/8/8/6k1/5p2/7K b - - 0 1",
-];
 
 /// Reading the weights takes longer than most of the searches: a test does it once.
 fn worker() -> Result<Worker> {

@@ -100,9 +100,10 @@ impl SumOfRows {
         activations: &mut [u8],
     ) {
         let Self { changes, sum } = self;
+        let rows_of_pieces = sums.table.len() / sums.bias.len();
         let halves = activations.chunks_exact_mut(sum.len());
         for (rows, activations) in [features.own, features.other].into_iter().zip(halves) {
-            changes.set_rows(rows, sums.rows_of_pieces());
+            changes.set_rows(rows, rows_of_pieces);
             sums.prefetch(changes);
             sum.copy_from_slice(&sums.bias);
             kernels.activate(sums, sum, changes, activations);

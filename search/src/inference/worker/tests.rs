@@ -250,10 +250,10 @@ fn requests_of_other_searches_are_waited_for() -> Result<()> {
     let model = Model::with_encoder(Box::new(remote), &weights)?;
     let (space, attributes) = (model.space().clone(), model.attributes());
     let (log, counted) = (Arc::new(BatchLog::new()), Arc::new(()));
-    let batcher =
+    let mut batcher =
         Batcher::new(model, None, Arc::new(|_| ()), log.clone(), Arc::downgrade(&counted));
     // Longer than the test may take: the wait ends because both searches have sent a request.
-    let batcher = batcher.with_max_wait(Duration::from_secs(3600));
+    batcher.max_wait = Duration::from_secs(3600);
     let thread = InferenceThread { requests, log, _clients: counted };
     let client = ModelClient(Route::Thread(Box::new(Queue::new(thread, space, attributes))));
     let clients = [client.another(), client.another()];

@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use azimuth_network::sparse::HIDDEN;
 
-use super::{ACTIVATION_SHIFT, BLOCK, Change, SUM_ONE, change_sum};
+use super::{ACTIVATION_SHIFT, BLOCK, Change, GROUP, SUM_ONE, TOGETHER, change_sum};
 
 const LANES: usize = 16;
 /// Registers that hold a part of the sum: half of the sixteen registers.
@@ -80,9 +80,6 @@ pub(super) unsafe fn activate(change: &Change<'_>, total: &mut [i16], activation
     }
 }
 
-/// Groups of four activations that are multiplied together.
-const GROUP: usize = 4;
-
 /// For each byte, the indices of its set bits, lowest first; the rest is zero.
 static SET_BITS: [[u16; 8]; 256] = {
     let mut places = [[0; 8]; 256];
@@ -133,8 +130,6 @@ unsafe fn active_groups(activations: &[u8], groups: &mut [u16]) -> usize {
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {
     const OUT: usize = HIDDEN / 8;
-    /// Number of groups that are tested together.
-    const TOGETHER: usize = 256;
     let ones = _mm256_set1_epi16(1);
     let mut sums = [_mm256_setzero_si256(); OUT];
     let mut groups = [0; TOGETHER];

@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use azimuth_network::sparse::HIDDEN;
 
-use super::{ACTIVATION_SHIFT, BLOCK, Change, SUM_ONE, change_sum};
+use super::{ACTIVATION_SHIFT, BLOCK, Change, GROUP, SUM_ONE, TOGETHER, change_sum};
 
 const LANES: usize = 32;
 /// Registers that hold a part of the sum.
@@ -78,9 +78,6 @@ pub(super) unsafe fn activate(change: &Change<'_>, total: &mut [i16], activation
     }
 }
 
-/// Groups of four activations that are multiplied together.
-const GROUP: usize = 4;
-
 /// Writes the indices of the groups that contain a nonzero activation, and returns their number.
 /// Most groups are zero, because most sums are negative.
 ///
@@ -113,8 +110,6 @@ unsafe fn active_groups(activations: &[u8], groups: &mut [u32]) -> usize {
 #[target_feature(enable = "avx512f,avx512vnni")]
 pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {
     const OUT: usize = HIDDEN / 16;
-    /// Number of groups that are tested together.
-    const TOGETHER: usize = 256;
     let mut sums = [[_mm512_setzero_si512(); OUT]; CHAINS];
     let mut groups = [0; TOGETHER];
     for (block, activations) in activations.chunks(TOGETHER * GROUP).enumerate() {

@@ -26,6 +26,14 @@ use crate::large_memory::prefetch;
 /// part of it, in whole registers.
 const BLOCK: usize = 128;
 
+/// Number of activations that are multiplied together.
+#[cfg(target_arch = "x86_64")]
+const GROUP: usize = 4;
+
+/// Number of groups that are tested for zeros together.
+#[cfg(target_arch = "x86_64")]
+const TOGETHER: usize = 256;
+
 /// The instruction sets in order of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernels {
@@ -140,17 +148,11 @@ impl Kernels {
     /// processor does not support the named one.
     pub fn chosen() -> Result<Self> {
         let available = Self::available();
-        match env::var_os(VARIABLE) {
-            None => Ok(available[0]),
-            Some(name) => Self::named(&name.to_string_lossy(), &available),
-        }
-    }
-
-    fn named(name: &str, available: &[Self]) -> Result<Self> {
-        let mut names = available.iter().map(Self::to_string);
-        let place = names.position(|known| known == name);
+        let Some(name) = env::var_os(VARIABLE) else { return Ok(available[0]) };
+        let names: Vec<String> = available.iter().map(Self::to_string).collect();
+        let place = names.iter().position(|known| name == known.as_str());
         place.map(|place| available[place]).with_context(|| {
-            let names: Vec<String> = available.iter().map(Self::to_string).collect();
+            let name = name.to_string_lossy();
             format!("{VARIABLE}: this processor has no '{name}', only {}", names.join(", "))
         })
     }
@@ -193,11 +195,6 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// Number of rows of pieces and threats.
-    pub fn rows_of_pieces(&self) -> usize {
-        self.table.len() / self.bias.len()
-    }
-
     /// Fetches the beginning of rows into the processor's cache; the rest follows while the
     /// beginning is used.
     pub fn prefetch(&self, changes: &RowChanges) {

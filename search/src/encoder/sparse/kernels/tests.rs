@@ -76,22 +76,3 @@ fn a_width_that_no_register_divides_is_refused() {
     let best = Kernels::available()[0];
     best.activate(&sums, &mut vec![0; width], &RowChanges::NONE, &mut vec![0; width]);
 }
-
-#[test]
-fn every_one_of_the_processor_has_a_name_that_chooses_it() {
-    let available = Kernels::available();
-    for &kernels in &available {
-        let named = Kernels::named(&kernels.to_string(), &available);
-        assert_eq!(named.expect("it is available"), kernels);
-    }
-}
-
-#[test]
-fn one_that_the_processor_lacks_is_refused() {
-    for name in ["avx512", "avx2", "neon", "Portable", "nonsense", ""] {
-        let refused = Kernels::named(name, &[Kernels::Portable]).expect_err("it is lacking");
-        let line =
-            format!("AZIMUTH_INSTRUCTION_SET: this processor has no '{name}', only portable");
-        assert_eq!(refused.to_string(), line);
-    }
-}
