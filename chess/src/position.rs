@@ -105,23 +105,35 @@ impl Position {
         let halfmove_clock = counter(4, "half-move clock", 0)?;
         let fullmove_number = counter(5, "full-move number", 1)?.max(1);
         let placement = fields[0];
-        let (castling, dropped) = castling_rights(placement, field(2, "-"))
-            .map_err(|error| anyhow!("FEN '{}': {error}", quoted()))?;
-        let assemble = |en_passant: &str| {
+        let assemble = |castling: &str, en_passant: &str| {
             let side = field(1, "w");
             let clock = halfmove_clock.min(100);
             let text =
                 format!("{placement} {side} {castling} {en_passant} {clock} {fullmove_number}");
             Board::from_fen(&text, true)
         };
+        let refused = |error| anyhow!("FEN '{}': {}", quoted(), explain(&error));
+        let castling = field(2, "-");
+        let is_right =
+            |right: char| matches!(right.to_ascii_uppercase(), 'A'..='H' | 'K' | 'Q' | '-');
+        ensure!(
+            castling.chars().all(is_right),
+            "FEN '{}': the castling rights '{}' are none",
+            quoted(),
+            printable(castling)
+        );
+        let (castling, dropped) = match castling {
+            "-" => ("-".to_owned(), None),
+            _ => castling_rights(&assemble("-", "-").map_err(refused)?, castling),
+        };
         let en_passant = field(3, "-");
-        let board = match assemble(en_passant) {
+        let board = match assemble(&castling, en_passant) {
             Err(FenParseError::InvalidEnPassant) if en_passant.parse::<Square>().is_ok() => {
-                assemble("-")
+                assemble(&castling, "-")
             }
             other => other,
         }
-        .map_err(|error| anyhow!("FEN '{}': {}", quoted(), explain(&error)))?;
+        .map_err(refused)?;
         // Checks that cozy-chess's FEN parser does not make.
         let [white, black] = [Color::White, Color::Black].map(|color| board.king(color));
         let apart = !get_king_moves(white).has(black);
@@ -400,27 +412,16 @@ pub fn operations_of(operations: &str) -> impl Iterator<Item = &str> {
 /// The castling rights in Shredder-FEN, which fits both standard chess and Chess960, and those that
 /// are dropped. `KQkq` mean the outermost rooks, as in X-FEN. A side whose king is not on the e-file
 /// and that lacks a rook for one right has castled: it has no rights.
-fn castling_rights(placement: &str, castling: &str) -> Result<(String, Option<String>)> {
-    let is_end = |byte: &u8| *byte == b'/';
-    let bytes = placement.as_bytes();
-    // If there is only one row, it is Black's, and White's is empty.
-    let (first, last) = (bytes.iter().position(is_end), bytes.iter().rposition(is_end));
-    let black = expand_row(first.map_or(placement, |end| &placement[..end]));
-    let white = expand_row(last.map_or("", |start| &placement[start + 1..]));
+fn castling_rights(board: &Board, castling: &str) -> (String, Option<String>) {
     let (mut rights, mut dropped) = (String::new(), String::new());
-    let is_known = |right: char| matches!(right.to_ascii_uppercase(), 'A'..='H' | 'K' | 'Q' | '-');
-    ensure!(
-        castling.chars().all(is_known),
-        "the castling rights '{}' are none",
-        printable(castling)
-    );
-    for (row, is_white) in [(white, true), (black, false)] {
+    for color in Color::ALL {
+        let is_white = color == Color::White;
         let own = castling
             .chars()
             .filter(|right| *right != '-' && right.is_ascii_uppercase() == is_white);
         let found: Vec<(char, Option<char>)> =
-            own.map(|right| (right, rook_of(&row, right))).collect();
-        let king_left = !row[File::E as usize].eq_ignore_ascii_case(&'K');
+            own.map(|right| (right, rook_of(board, color, right))).collect();
+        let king_left = board.king(color) != Square::E1.relative_to(color);
         let has_castled = king_left && found.iter().any(|(_, rook)| rook.is_none());
         for (right, rook) in found {
             match rook.filter(|rook| !has_castled && !rights.contains(*rook)) {
@@ -430,46 +431,21 @@ fn castling_rights(placement: &str, castling: &str) -> Result<(String, Option<St
         }
     }
     let rights = if rights.is_empty() { "-".to_owned() } else { rights };
-    Ok((rights, (!dropped.is_empty()).then_some(dropped)))
+    (rights, (!dropped.is_empty()).then_some(dropped))
 }
 
 /// The file of the rook of a castling right, as a letter in the case of the right; `None` without
 /// the king or the rook.
-fn rook_of(row: &[char; File::NUM], right: char) -> Option<char> {
-    let is_white = right.is_ascii_uppercase();
-    let is = |square: char, piece: char| {
-        square == if is_white { piece } else { piece.to_ascii_lowercase() }
-    };
-    let king = row.iter().position(|&square| is(square, 'K'))?;
-    let rooks = (0..File::NUM).filter(|&file| is(row[file], 'R'));
-    let file = match right.to_ascii_uppercase() {
-        'K' => rooks.max().filter(|&file| file > king)?,
-        'Q' => rooks.min().filter(|&file| file < king)?,
-        letter => {
-            let file = letter as usize - 'A' as usize;
-            rooks.into_iter().find(|&rook| rook == file)?
-        }
-    };
-    let letter = char::from(b'A' + file as u8);
-    Some(if is_white { letter } else { letter.to_ascii_lowercase() })
-}
-
-/// The pieces on the squares of a row; `.` for an empty square and for squares that are missing.
-fn expand_row(row: &str) -> [char; File::NUM] {
-    let mut squares = ['.'; File::NUM];
-    let mut file = 0;
-    for c in row.chars().take(File::NUM) {
-        match c.to_digit(10) {
-            Some(empty @ 1..) => file += empty as usize,
-            _ => {
-                if let Some(square) = squares.get_mut(file) {
-                    *square = c;
-                }
-                file += 1;
-            }
-        }
-    }
-    squares
+fn rook_of(board: &Board, color: Color, right: char) -> Option<char> {
+    let (king, rank) = (board.king(color), Rank::First.relative_to(color));
+    let rooks = board.colored_pieces(color, Piece::Rook) & rank.bitboard();
+    let mut files = rooks.into_iter().map(Square::file).filter(|_| king.rank() == rank);
+    let letter = char::from(match right.to_ascii_uppercase() {
+        'K' => files.max().filter(|&file| file > king.file())?,
+        'Q' => files.min().filter(|&file| file < king.file())?,
+        letter => files.find(|&file| char::from(file).eq_ignore_ascii_case(&letter))?,
+    });
+    Some(if color == Color::White { letter.to_ascii_uppercase() } else { letter })
 }
 
 fn explain(error: &FenParseError) -> &'static str {
