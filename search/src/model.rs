@@ -11,13 +11,13 @@ use azimuth_network::calibration::Calibration;
 use azimuth_network::weights::Weights;
 use azimuth_network::{Inputs, Perspective};
 use candle_core::{DType, Device};
-use cozy_chess::{Board, Color};
+use cozy_chess::Color;
 
-use crate::encoder::{self, Attributes, EncodeError, Encoder, Scores};
+use crate::encoder::{self, Attributes, EncodeError, Encoder};
 
 /// An encoder with its space.
 pub struct Model {
-    encoder: Box<dyn Encoder>,
+    pub(super) encoder: Box<dyn Encoder>,
     space: Arc<Space>,
 }
 
@@ -45,17 +45,6 @@ impl Model {
     /// The space of the embeddings.
     pub fn space(&self) -> &Arc<Space> {
         &self.space
-    }
-
-    /// Starts to compute the cosines of a batch, which must not be larger than the encoder's
-    /// maximum.
-    pub fn begin(&mut self, inputs: &Inputs) -> Result<Scores, EncodeError> {
-        self.encoder.begin(inputs)
-    }
-
-    /// The cosine of one position with the axis, in the space's perspective.
-    pub fn cosine(&mut self, board: &Board) -> Result<f32, EncodeError> {
-        self.encoder.cosine(board)
     }
 
     /// Cosines with the axis, in the space's perspective, in batches of at most `largest`.

@@ -319,7 +319,7 @@ impl ModelClient {
     pub(super) fn evaluate(&mut self, board: &Board) -> Result<f32> {
         match &mut self.0 {
             Route::Here(model) => {
-                let cosine = model.cosine(board)?;
+                let cosine = model.encoder.cosine(board)?;
                 Ok(model.space().value(cosine, board.side_to_move()))
             }
             Route::Thread(queue) => {
