@@ -61,10 +61,7 @@ pub struct Start<'k> {
 }
 
 /// The value of a start for its side to move, and the line of captures that leads to it.
-pub struct Resolved {
-    pub value: Value,
-    pub line: Vec<Move>,
-}
+pub type Resolved = (Value, Vec<Move>);
 
 /// The search trees of several positions.
 pub struct BatchedQuiescence<'k> {
@@ -192,8 +189,7 @@ impl<'k> BatchedQuiescence<'k> {
             let node = &mut self.nodes[place];
             (node.value, node.best) = (value, best);
         }
-        let resolved =
-            |start: &QuiescenceNode| Resolved { value: start.value, line: self.line(start) };
+        let resolved = |start: &QuiescenceNode| (start.value, self.line(start));
         self.nodes.iter().take(self.starts.len()).map(resolved).collect()
     }
 

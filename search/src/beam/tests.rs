@@ -31,36 +31,30 @@ fn paper(settings: BeamSettings) -> Result<Beam> {
     beam(&local(DefaultWeights::Beam)?, settings, 1)
 }
 
-/// The paper's search: every kept node is expanded and nothing is pruned.
-fn plain_minimax(
-    evaluator: &mut Evaluator,
+/// A child's value for its side to move, whether the value is final, the move, and the position.
+pub type PlainChild = (Value, bool, Move, Board);
+
+/// The beam by definition: every kept node is expanded, and nothing is pruned. `children` returns the
+/// children of a position, given the keys before them and their plies from the root: those to keep
+/// first.
+pub fn plain_beam<F: FnMut(&Board, &[u64], u32) -> Result<Vec<PlainChild>>>(
     board: &Board,
     keys: &[u64],
     ply: u32,
-    depth: u32,
-    width: usize,
+    (width, depth): (usize, u32),
+    children: &mut F,
 ) -> Result<(Value, Option<Move>)> {
     let keys = [keys, &[repetition_key(board)]].concat();
-    let mut children = Vec::new();
-    for mv in legal_moves(board) {
-        let child = board_after(board, mv);
-        let exact = value::terminal_value(&child, ply + 1, &keys);
-        let value = match exact {
-            Some(value) => value,
-            None => Value::estimate(evaluator.value(&child)?),
-        };
-        children.push((value, exact.is_some(), mv, child));
-    }
-    children.sort_by(|a, b| a.0.order(b.0));
     let (mut best, mut choice) = (Value::MIN, None);
-    for (place, (value, exact, mv, child)) in children.into_iter().enumerate() {
+    let all = children(board, &keys, ply + 1)?.into_iter();
+    for (place, (value, is_final, mv, child)) in all.enumerate() {
         // Moves beyond the width count only if all moves before them are mated.
         if place >= width && !best.is_mated() {
             break;
         }
-        let value = match exact || depth == 1 {
+        let value = match is_final || depth == 1 {
             true => value,
-            false => plain_minimax(evaluator, &child, &keys, ply + 1, depth - 1, width)?.0,
+            false => plain_beam(&child, &keys, ply + 1, (width, depth - 1), children)?.0,
         };
         if -value > best {
             (best, choice) = (-value, Some(mv));
@@ -69,12 +63,37 @@ fn plain_minimax(
     Ok((best, choice))
 }
 
+/// The children by their static values.
+fn static_children(
+    evaluator: &mut Evaluator,
+    board: &Board,
+    keys: &[u64],
+    ply: u32,
+) -> Result<Vec<PlainChild>> {
+    let mut children = Vec::new();
+    for mv in legal_moves(board) {
+        let child = board_after(board, mv);
+        let exact = value::terminal_value(&child, ply, keys);
+        let value = match exact {
+            Some(value) => value,
+            None => Value::estimate(evaluator.value(&child)?),
+        };
+        children.push((value, exact.is_some(), mv, child));
+    }
+    children.sort_by(|a, b| a.0.order(b.0));
+    Ok(children)
+}
+
 #[test]
 fn pruning_changes_no_choice() -> Result<()> {
     for fen in &FENS[..5] {
         let root = Position::from_fen(fen)?;
         for (width, depth) in [(3, 4), (2, 6), (5, 3)] {
-            let expected = plain_minimax(&mut evaluator()?, root.board(), &[], 0, depth, width)?;
+            let mut evaluator = evaluator()?;
+            let mut children = |board: &Board, keys: &[u64], ply| {
+                static_children(&mut evaluator, board, keys, ply)
+            };
+            let expected = plain_beam(root.board(), &[], 0, (width, depth), &mut children)?;
             let mut beam = paper(BeamSettings { width, depth, ..BeamSettings::PAPER })?;
             let report = search(&mut beam, &root, Limits::default())?;
             assert_eq!((report.value, report.pv.first().copied()), expected, "{fen}");

@@ -9,14 +9,14 @@ use cozy_chess::{Board, Move};
 use crossbeam_channel::unbounded;
 
 use super::batched_quiescence::{BatchedQuiescence, Resolved, Rules, Start};
-use super::tests::beam;
+use super::tests::{PlainChild, beam, plain_beam};
 use super::{Beam, BeamSettings, BeamVerify};
 use crate::DefaultWeights;
 use crate::control::{Control, Handicap, Limits, Signal};
 use crate::inference::{Evaluator, Worker};
 use crate::planner::{Planner, PlannerSettings, Resources};
-use crate::selective::score::{DRAW, INFINITE, Score, mated_in, of_estimate, to_value};
-use crate::selective::{Part, Parts, SearchTables, SelectiveSettings, ShallowSearch};
+use crate::selective::score::{DRAW, mated_in, of_estimate, to_value};
+use crate::selective::{INFINITE, Part, Parts, SearchTables, SelectiveSettings, ShallowSearch};
 use crate::test_support::{
     assert_legal, fail_and_go_on, local, plain_score, refuse_in_turn, remote, search, to_depth,
     transformer,
@@ -38,70 +38,36 @@ fn plainly_verified(worker: &Worker, beam: BeamSettings) -> Result<Beam> {
     Beam::new(worker, &PlannerSettings { beam, selective }, Resources { hash_mb: 16, threads: 1 })
 }
 
-/// The children of a position by plain searches to `horizon` plies from the root, the best for its
-/// side to move first. Equal children are in the order in which they are tried.
+/// The children of a position by plain searches to `horizon` plies from the root. Equal children are
+/// in the order in which they are tried.
 fn plain_children(
     evaluator: &mut Evaluator,
     board: &Board,
     keys: &[u64],
-    ply: usize,
+    ply: u32,
     horizon: u32,
-) -> Result<Vec<(Score, Move, Board)>> {
-    let keys = [keys, &[repetition_key(board)]].concat();
+) -> Result<Vec<PlainChild>> {
     let placement = Placement::of(board);
     let exchange = StaticExchange::new(&placement);
     let mut children = Vec::new();
     for mv in legal_moves(board) {
         let child = board_after(board, mv);
-        let exact = terminal_value(&child, ply as u32 + 1, &keys);
-        let score = match exact {
-            Some(value) if value == Value::DRAW => DRAW,
-            Some(_) => -mated_in(ply + 1),
-            None => {
-                let depth = horizon - ply as u32 - 1;
-                -plain_score(evaluator, &child, &keys, ply + 1, depth, true)?
-            }
+        let (score, at_first_sight) = match terminal_value(&child, ply, keys) {
+            Some(value) if value == Value::DRAW => (DRAW, DRAW),
+            Some(_) => (mated_in(ply as usize), mated_in(ply as usize)),
+            None => (
+                plain_score(evaluator, &child, keys, ply as usize, horizon - ply, true)?,
+                of_estimate(evaluator.value(&child)?),
+            ),
         };
-        let at_first_sight = match exact {
-            Some(_) => score,
-            None => -of_estimate(evaluator.value(&child)?),
-        };
+        let is_final = terminal_value(&child, ply, keys).is_some() || score.abs() > 29_000;
         let won = piece_value(board.piece_on(mv.to));
-        let tried = at_first_sight + 100 * (exchange.see_of_move(mv) - won).min(0);
-        children.push((tried, score, mv, child));
+        let tried = at_first_sight - 100 * (exchange.see_of_move(mv) - won).min(0);
+        children.push((tried, score, (to_value(score), is_final, mv, child)));
     }
-    children.sort_by_key(|&(tried, ..)| -tried);
-    children.sort_by_key(|&(_, score, ..)| -score);
-    Ok(children.into_iter().map(|(_, score, mv, child)| (score, mv, child)).collect())
-}
-
-/// The beam by definition: the best `width` children by plain searches, to `depth` plies, and
-/// minimax.
-fn plain_beam(
-    evaluator: &mut Evaluator,
-    board: &Board,
-    keys: &[u64],
-    ply: usize,
-    (width, depth, horizon): (usize, u32, u32),
-) -> Result<(Score, Option<Move>)> {
-    let (mut best, mut choice) = (-INFINITE, None);
-    let children = plain_children(evaluator, board, keys, ply, horizon)?;
-    let keys = [keys, &[repetition_key(board)]].concat();
-    for (score, mv, child) in children.into_iter().take(width) {
-        let over = terminal_value(&child, ply as u32 + 1, &keys).is_some();
-        let is_leaf = over || depth == 1 || score.abs() > 29_000;
-        let score = match is_leaf {
-            true => score,
-            false => {
-                let shape = (width, depth - 1, horizon);
-                -plain_beam(evaluator, &child, &keys, ply + 1, shape)?.0
-            }
-        };
-        if score > best {
-            (best, choice) = (score, Some(mv));
-        }
-    }
-    Ok((best, choice))
+    children.sort_by_key(|&(tried, ..)| tried);
+    children.sort_by_key(|&(_, score, _)| score);
+    Ok(children.into_iter().map(|(.., child)| child).collect())
 }
 
 #[test]
@@ -113,13 +79,15 @@ fn verified_values_are_those_of_plain_searches() -> Result<()> {
         for (width, depth, verify) in [(2, 1, BeamVerify::Plies(1)), (3, 2, BeamVerify::Quiescence)]
         {
             let beyond = verify.plies().context("it verifies")?;
-            let shape = (width, depth, depth + beyond);
-            let (score, choice) = plain_beam(&mut evaluator, root.board(), &[], 0, shape)?;
+            let mut children = |board: &Board, keys: &[u64], ply| {
+                plain_children(&mut evaluator, board, keys, ply, depth + beyond)
+            };
+            let expected = plain_beam(root.board(), &[], 0, (width, depth), &mut children)?;
             let settings = BeamSettings { width, depth, verify, policy: false };
             let report =
                 search(&mut plainly_verified(&worker, settings)?, &root, Limits::default())?;
             let found = (report.value, report.pv.first().copied());
-            assert_eq!(found, (to_value(score), choice), "{fen}, {settings:?}");
+            assert_eq!(found, expected, "{fen}, {settings:?}");
         }
     }
     Ok(())
@@ -285,7 +253,7 @@ impl<'p> Parent<'p> {
         let settings = SelectiveSettings { parts, ..SelectiveSettings::default() };
         let mut evaluator = Evaluator::new(worker, 16)?;
         let resolved = self.resolved(&mut evaluator, UNBOUNDED)?;
-        for ((_, child), Resolved { value, line }) in self.children.iter().zip(&resolved) {
+        for ((_, child), (value, line)) in self.children.iter().zip(&resolved) {
             let mut end = child.clone();
             for mv in line {
                 end.play(*mv);
@@ -300,7 +268,7 @@ impl<'p> Parent<'p> {
         let mut search = ShallowSearch::new(threads.first_mut().context("a thread")?, &shared);
         let board = self.position.board();
         search.enter(board, 0, self.keys.clone(), &[]);
-        for ((mv, child), Resolved { value, .. }) in self.children.iter().zip(resolved) {
+        for ((mv, child), (value, _)) in self.children.iter().zip(resolved) {
             let expected = search.score(board, *mv, child, (-INFINITE, INFINITE), 0);
             // The search rounds to whole centipawns, none of which is 0, before it compares.
             let difference = (search.score_of(value) - expected).abs();

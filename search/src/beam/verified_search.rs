@@ -7,7 +7,7 @@ use anyhow::Result;
 use azimuth_chess::position::{board_after, legal_moves};
 use cozy_chess::Board;
 
-use super::batched_quiescence::{BatchedQuiescence, Resolved, Rules, Start};
+use super::batched_quiescence::{BatchedQuiescence, Rules, Start};
 use super::search::{BeamSearch, Expansion, estimates};
 use super::tree::{Candidate, ROOT};
 use super::verification::{Child, Parent, Verifier};
@@ -90,7 +90,7 @@ impl<'a> BeamSearch<'a> {
         }
         self.seldepth = self.seldepth.max(quiescence.seldepth());
         let resolved = quiescence.resolved();
-        for (candidate, Resolved { value, line }) in estimates(expanded).zip(resolved) {
+        for (candidate, (value, line)) in estimates(expanded).zip(resolved) {
             (candidate.value, candidate.tail) = (value, line);
             candidate.exact = value.is_decisive();
         }

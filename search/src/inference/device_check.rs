@@ -11,22 +11,16 @@ use cozy_chess::Board;
 use super::backend::Notice;
 use crate::encoder::{EncodeError, Encoder};
 
-/// The encoder to use after the check.
-pub struct Checked {
-    pub encoder: Box<dyn Encoder>,
-    pub on_cpu: bool,
-}
-
 /// Compares an `encoder` of `weights` on a device, in precision `dtype`, with the one on the CPU.
 /// If its cosines differ by more than the precision explains, falls back to candle's operations on
 /// the device if those agree with the CPU, otherwise to the CPU, and reports this through `notice`.
-/// A lack of memory is left to the batcher.
+/// A lack of memory is left to the batcher. Returns the encoder to use, and whether it is on the CPU.
 pub fn checked(
     weights: &Weights,
     encoder: Box<dyn Encoder>,
     dtype: DType,
     notice: &Notice,
-) -> Result<Checked> {
+) -> Result<(Box<dyn Encoder>, bool)> {
     let mut exact = crate::encoder::build(weights, &Device::Cpu, DType::F32)?;
     let boards = BENCH_POSITIONS.map(|fen| fen.parse().expect("a legal position"));
     let expected = cosines(&mut *exact, &boards)?;
@@ -43,17 +37,17 @@ pub fn checked(
     };
     let composed = encoder.composed();
     let error = match verdict(encoder) {
-        Ok(encoder) => return Ok(Checked { encoder, on_cpu: false }),
+        Ok(encoder) => return Ok((encoder, false)),
         Err(error) => error,
     };
     if let Some(encoder) = composed.and_then(|composed| verdict(composed).ok()) {
         notice(&format!(
             "the device fails its check ({error:#}), going on with candle's operations, which pass it"
         ));
-        return Ok(Checked { encoder, on_cpu: false });
+        return Ok((encoder, false));
     }
     notice(&format!("the device fails its check ({error:#}), going on with the CPU"));
-    Ok(Checked { encoder: exact, on_cpu: true })
+    Ok((exact, true))
 }
 
 fn cosines(encoder: &mut dyn Encoder, boards: &[Board]) -> Result<Vec<f32>, EncodeError> {
@@ -146,12 +140,12 @@ mod tests {
             told.lock().expect("no panics").push(text.to_owned());
         });
         let device = Device { encoder: own()?, fused, composed };
-        let mut found = checked(&weights, Box::new(device), dtype, &notice)?;
+        let (mut encoder, on_cpu) = checked(&weights, Box::new(device), dtype, &notice)?;
         let boards = [Board::default(), Board::chess960_startpos(17)];
         let expected = cosines(&mut *own()?, &boards)?;
-        let scores = cosines(&mut *found.encoder, &boards)?;
+        let scores = cosines(&mut *encoder, &boards)?;
         let said = said.lock().expect("no panics").clone();
-        Ok((said, found.on_cpu, largest_difference(&scores, &expected)))
+        Ok((said, on_cpu, largest_difference(&scores, &expected)))
     }
 
     #[test]

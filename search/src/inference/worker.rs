@@ -23,7 +23,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::backend::{Backend, Notice, Precision};
 use super::batcher::{BatchLog, BatchSecond, Batcher, Request, Response, Wanted};
-use super::device_check::{Checked, checked};
+use super::device_check::checked;
 use crate::encoder::{self, Attributes, Encoder};
 use crate::host::Instant;
 use crate::model::{Model, Space};
@@ -85,8 +85,8 @@ impl Worker {
     ) -> Result<Self> {
         let notice: Notice = Arc::new(notice);
         let encoder = encoder::build(&weights, device, dtype)?;
-        let Checked { encoder, on_cpu } = match device.is_cpu() {
-            true => Checked { encoder, on_cpu: true },
+        let (encoder, on_cpu) = match device.is_cpu() {
+            true => (encoder, true),
             false => checked(&weights, encoder, dtype, &notice)?,
         };
         Self::with_encoder(weights, encoder, on_cpu, move |text: &str| notice(text))
