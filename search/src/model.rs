@@ -13,7 +13,7 @@ use azimuth_network::{Inputs, Perspective};
 use candle_core::{DType, Device};
 use cozy_chess::Color;
 
-use crate::encoder::{self, Attributes, EncodeError, Encoder};
+use crate::encoder::{self, Attributes, EncodeError, Encoder, Scores};
 
 /// An encoder with its space.
 pub struct Model {
@@ -45,6 +45,12 @@ impl Model {
     /// The space of the embeddings.
     pub fn space(&self) -> &Arc<Space> {
         &self.space
+    }
+
+    /// Starts to compute the cosines of a batch, which must not be larger than the encoder's
+    /// maximum.
+    pub fn begin(&mut self, inputs: &Inputs) -> Result<Scores, EncodeError> {
+        self.encoder.begin(inputs)
     }
 
     /// Cosines with the axis, in the space's perspective, in batches of at most `largest`.

@@ -217,7 +217,7 @@ impl Batcher {
         if batch.wanted == Wanted::Embeddings || batch.size > self.largest {
             return self.compute(batch).map(Scores::Ready);
         }
-        self.model.encoder.begin(batch.inputs())
+        self.model.begin(batch.inputs())
     }
 
     /// Computes a batch and waits for its numbers.

@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use bytemuck::Zeroable;
 use cozy_chess::Board;
 
-use super::worker::{PositionKey, Queue, ValueSource, Worker};
+use super::worker::{PositionKey, ValueSource, Worker};
 use crate::large_memory::{self, prefetch, slot_of};
 
 /// Values of positions for one thread of a search: `2p - 1`, in [-1, 1], of the win probability p
@@ -53,24 +53,21 @@ impl Evaluator {
         thread: usize,
     ) -> Self {
         let source = worker.connect();
-        let key = match &source {
-            ValueSource::Model(model) => model.key(),
-            ValueSource::Other(evaluator) => evaluator.key(),
-        };
+        let key = source.key();
         Self { source, key, cache, keys: Vec::new(), pending: HashMap::new(), scored, thread }
     }
 
     /// Whether the search's thread evaluates positions itself, so that it gains nothing from asking
     /// for several before [`Self::finish`].
     pub fn answers_at_once(&self) -> bool {
-        self.source.queue().is_none()
+        !matches!(self.source, ValueSource::Thread(_))
     }
 
     /// Number of positions from which on larger batches gain little.
     pub fn recommended_batch(&self) -> usize {
         match &self.source {
-            ValueSource::Model(model) => model.attributes().recommended_batch,
-            ValueSource::Other(_) => 1,
+            ValueSource::Thread(queue) => queue.attributes.recommended_batch,
+            ValueSource::Here(_) | ValueSource::Other(_) => 1,
         }
     }
 
@@ -81,7 +78,10 @@ impl Evaluator {
 
     /// Time spent waiting for another thread or a device.
     pub fn waited(&self) -> Duration {
-        self.source.queue().map_or(Duration::ZERO, Queue::waited)
+        match &self.source {
+            ValueSource::Thread(queue) => queue.waited(),
+            ValueSource::Here(_) | ValueSource::Other(_) => Duration::ZERO,
+        }
     }
 
     /// How full the cache is, in permille.
@@ -105,7 +105,7 @@ impl Evaluator {
         if let Some(value) = self.cache.get(key) {
             return Ok(Lookup::Known(value));
         }
-        let Some(queue) = self.source.queue_mut() else {
+        let ValueSource::Thread(queue) = &mut self.source else {
             return self.evaluate(key, board).map(Lookup::Known);
         };
         if let Some(&waiting) = self.pending.get(&key) {
@@ -125,10 +125,7 @@ impl Evaluator {
     }
 
     fn evaluate(&mut self, key: u64, board: &Board) -> Result<f32> {
-        let value = match &mut self.source {
-            ValueSource::Model(model) => model.evaluate(board)?,
-            ValueSource::Other(evaluator) => evaluator.evaluate(board)?,
-        };
+        let value = self.source.value(board)?;
         self.cache.insert(key, value);
         self.scored[self.thread].add(1);
         Ok(value)
@@ -136,7 +133,7 @@ impl Evaluator {
 
     /// Waits for all queued positions and returns their values in the order of their indices.
     pub fn finish(&mut self) -> Result<Vec<f32>> {
-        let Some(queue) = self.source.queue_mut() else { return Ok(Vec::new()) };
+        let ValueSource::Thread(queue) = &mut self.source else { return Ok(Vec::new()) };
         let outcome = queue.collect();
         if let Ok(values) = &outcome {
             self.keys.iter().zip(values).for_each(|(&key, &value)| self.cache.insert(key, value));

@@ -64,7 +64,7 @@ pub struct Worker {
 
 enum Source {
     /// Every search thread gets another client.
-    Model(Box<ModelClient>),
+    Model(ModelClient),
     /// Makes an evaluator for a search thread.
     Other(Box<dyn Fn() -> Box<dyn EvaluateOne> + Send>),
 }
@@ -118,7 +118,7 @@ impl Worker {
                 Route::Thread(Box::new(Queue::new(thread, space, attributes)))
             }
         };
-        Ok(Self { source: Source::Model(Box::new(ModelClient(route))), policy, notice })
+        Ok(Self { source: Source::Model(ModelClient(route)), policy, notice })
     }
 
     /// A worker for any other evaluator: `another` makes one for each search thread.
@@ -162,7 +162,10 @@ impl Worker {
     /// The values for one thread of a search.
     pub(super) fn connect(&self) -> ValueSource {
         match &self.source {
-            Source::Model(client) => ValueSource::Model(Box::new(client.another())),
+            Source::Model(client) => match client.another().0 {
+                Route::Here(model) => ValueSource::Here(model),
+                Route::Thread(queue) => ValueSource::Thread(queue),
+            },
             Source::Other(another) => ValueSource::Other(another()),
         }
     }
@@ -172,33 +175,6 @@ impl Worker {
         match &self.source {
             Source::Model(client) => Ok(client.another()),
             Source::Other(_) => bail!("this evaluator has no space to look into"),
-        }
-    }
-}
-
-/// The source of the values of one thread of a search.
-pub enum ValueSource {
-    Model(Box<ModelClient>),
-    Other(Box<dyn EvaluateOne>),
-}
-
-impl ValueSource {
-    /// The queue to the inference thread, if another thread evaluates.
-    pub fn queue(&self) -> Option<&Queue> {
-        match self {
-            Self::Model(client) => client.queue(),
-            Self::Other(_) => None,
-        }
-    }
-
-    /// As [`Self::queue`].
-    pub fn queue_mut(&mut self) -> Option<&mut Queue> {
-        match self {
-            Self::Model(client) => match &mut client.0 {
-                Route::Thread(queue) => Some(queue),
-                Route::Here(_) => None,
-            },
-            Self::Other(_) => None,
         }
     }
 }
@@ -269,13 +245,6 @@ impl ModelClient {
         }
     }
 
-    pub(super) fn attributes(&self) -> Attributes {
-        match &self.0 {
-            Route::Here(model) => model.attributes(),
-            Route::Thread(queue) => queue.attributes,
-        }
-    }
-
     /// The space of the embeddings.
     pub fn space(&self) -> &Arc<Space> {
         match &self.0 {
@@ -299,33 +268,54 @@ impl ModelClient {
     }
 
     fn numbers(&mut self, boards: &[Board], wanted: Wanted) -> Result<Vec<f32>> {
-        let attributes = self.attributes();
-        let inputs = Inputs::of(attributes.input, boards);
         match &mut self.0 {
-            Route::Here(model) => Ok(wanted.of(model, &inputs, attributes.maximum_batch)?),
-            Route::Thread(queue) => received(&queue.thread.send(inputs, wanted)?)?.numbers,
+            Route::Here(model) => {
+                let Attributes { input, maximum_batch, .. } = model.attributes();
+                Ok(wanted.of(model, &Inputs::of(input, boards), maximum_batch)?)
+            }
+            Route::Thread(queue) => {
+                let inputs = Inputs::of(queue.attributes.input, boards);
+                received(&queue.thread.send(inputs, wanted)?)?.numbers
+            }
         }
     }
+}
 
+/// The source of the values of one thread of a search.
+pub enum ValueSource {
+    /// A model on the calling thread.
+    Here(Model),
+    /// A model on the inference thread.
+    Thread(Box<Queue>),
+    Other(Box<dyn EvaluateOne>),
+}
+
+impl ValueSource {
     /// The part of a position that its value depends on.
-    pub(super) fn key(&self) -> PositionKey {
-        match self.attributes().input {
+    pub fn key(&self) -> PositionKey {
+        let attributes = match self {
+            Self::Here(model) => model.attributes(),
+            Self::Thread(queue) => queue.attributes,
+            Self::Other(evaluator) => return evaluator.key(),
+        };
+        match attributes.input {
             InputKind::Features(_) => PositionKey::WithoutEnPassant,
             InputKind::Tokens => PositionKey::WithClocks,
         }
     }
 
     /// The value of `board`. No position may be enqueued.
-    pub(super) fn evaluate(&mut self, board: &Board) -> Result<f32> {
-        match &mut self.0 {
-            Route::Here(model) => {
+    pub fn value(&mut self, board: &Board) -> Result<f32> {
+        match self {
+            Self::Here(model) => {
                 let cosine = model.encoder.cosine(board)?;
                 Ok(model.space().value(cosine, board.side_to_move()))
             }
-            Route::Thread(queue) => {
+            Self::Thread(queue) => {
                 queue.enqueue(board)?;
                 queue.collect()?.first().copied().context("the model evaluated nothing")
             }
+            Self::Other(evaluator) => evaluator.evaluate(board),
         }
     }
 }
@@ -375,7 +365,7 @@ fn thread_ended() -> anyhow::Error {
 pub struct Queue {
     thread: InferenceThread,
     space: Arc<Space>,
-    attributes: Attributes,
+    pub attributes: Attributes,
     /// The next batch.
     inputs: Inputs,
     /// Side to move of each enqueued position.
