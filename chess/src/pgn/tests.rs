@@ -237,9 +237,7 @@ fn a_tag_over_several_lines_is_an_error_on_one() -> Result<()> {
         ("[FEN \"1rk3r1\n[SetUp \"1\"]\n\n1. e4 *\n", "FEN '1rk3r1"),
         ("[Variant \"Ato\r\nmic\"]\n\n1. e4 *\n", "variant 'ato'"),
     ] {
-        let mut reader = Reader::new(text.as_bytes());
-        let game = reader.read_game::<Game>()?.expect("a game");
-        let error = game.expect_err("a bad tag").to_string();
+        let error = game(text).expect_err("a bad tag").to_string();
         assert!(error.contains(part) && !error.contains(['\n', '\r']), "{error:?}");
     }
     Ok(())

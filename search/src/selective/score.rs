@@ -64,17 +64,6 @@ pub(super) fn corrected(estimate: Score, by: Score) -> Score {
     }
 }
 
-/// The score of a tablebase value, probed `ply` plies from the root.
-pub(super) fn of_tablebase(value: Value, ply: usize) -> Score {
-    if value == Value::DRAW {
-        DRAW
-    } else if value > Value::DRAW {
-        TABLEBASE - ply as Score
-    } else {
-        ply as Score - TABLEBASE
-    }
-}
-
 /// The value of a score, for reports.
 pub(crate) fn to_value(score: Score) -> Value {
     let plies = |from: Score| (from - score.abs()) as u32;
@@ -135,7 +124,7 @@ mod tests {
         assert_eq!(of_value(Value::mated_in(70), 64), mated_in(6));
         assert_eq!([Value::MIN, Value::MAX].map(|v| of_value(v, 0)), [-INFINITE, INFINITE]);
         assert_eq!(to_value(-mated_in(3)).moves_to_mate(), Some(2));
-        let loss = of_tablebase(Value::tablebase_loss_in(7), 7);
+        let loss = of_value(Value::tablebase_loss_in(7), 0);
         assert_eq!(to_value(loss), Value::tablebase_loss_in(7));
         assert!(is_decisive(loss) && is_loss(loss) && !is_decisive(15_000));
         // A corrected estimate remains an estimate and never equals a certain draw.
@@ -145,7 +134,7 @@ mod tests {
 
     #[test]
     fn the_table_counts_from_the_position() {
-        for score in [mated_in(9), -mated_in(9), 31, of_tablebase(Value::tablebase_loss_in(9), 9)] {
+        for score in [mated_in(9), -mated_in(9), 31, of_value(Value::tablebase_loss_in(9), 0)] {
             assert_eq!(from_table(to_table(score, 5), 5), score);
         }
         assert_eq!(to_table(mated_in(9), 5), mated_in(4));

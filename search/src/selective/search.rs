@@ -13,7 +13,7 @@ use super::parameters::{
     EXPECTED_CUTOFF_MAX_DEPTH, NULL_MOVE_MIN_DEPTH, PAWN_VALUE, PROBCUT_MIN_DEPTH,
     PROBCUT_REDUCTION, Part, RAZORING_MAX_DEPTH, REVERSE_FUTILITY_MAX_DEPTH,
 };
-use super::score::{DRAW, Score, is_decisive, mated_in, of_tablebase};
+use super::score::{DRAW, Score, is_decisive, mated_in, of_value};
 use super::thread::{MAX_PLY, SearchThread};
 use super::transposition_table::Entry;
 use crate::value::{self, Bound};
@@ -148,7 +148,7 @@ impl SearchThread<'_> {
         }
         let value = self.shared.tablebases?.value_at_depth(board, ply as u32, depth)?;
         self.shared.tbhits.fetch_add(1, Relaxed);
-        Some(of_tablebase(value, ply))
+        Some(of_value(value, 0))
     }
 
     /// Whether the static evaluation is higher than two plies before or, if the side to move was in
@@ -167,16 +167,10 @@ impl SearchThread<'_> {
     fn prune_node(&mut self, board: &Board, node: Node, info: &NodeInfo) -> Option<Score> {
         let static_eval = info.static_eval.filter(|_| !is_decisive(node.beta))?;
         let eval = bounded_eval(static_eval, info.entry);
-        if let Some(score) = self.reverse_futility_pruning(node, eval, info.improving) {
-            return Some(score);
-        }
-        if let Some(score) = self.razoring(board, node, eval) {
-            return Some(score);
-        }
-        if let Some(score) = self.null_move_pruning(board, node, eval) {
-            return Some(score);
-        }
-        self.probcut(board, node, info)
+        self.reverse_futility_pruning(node, eval, info.improving)
+            .or_else(|| self.razoring(board, node, eval))
+            .or_else(|| self.null_move_pruning(board, node, eval))
+            .or_else(|| self.probcut(board, node, info))
     }
 
     /// The static evaluation is so far above beta that the score is unlikely to drop below beta.
