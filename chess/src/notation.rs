@@ -318,13 +318,4 @@ mod tests {
         assert_eq!(read_marks("N"), Some(vec![146]));
         assert_eq!(read_marks("f3"), None);
     }
-
-    #[test]
-    fn figurines_and_dashes_become_letters_and_hyphens() {
-        assert_eq!(transliterated("♘f3").as_deref(), Some("Nf3"));
-        assert_eq!(transliterated("♞xe5").as_deref(), Some("Nxe5"));
-        assert_eq!(transliterated("Крe2").as_deref(), Some("Ke2"));
-        assert_eq!(transliterated("O–O").as_deref(), Some("O-O"));
-        assert_eq!(transliterated("Nf3"), None);
-    }
 }

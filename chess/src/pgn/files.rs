@@ -226,14 +226,4 @@ mod tests {
         assert_eq!(bytes, [0xff, 0xfe]);
         Ok(())
     }
-
-    #[test]
-    fn what_is_missing_is_named() {
-        let missing = Path::new("/no/such/games.pgn");
-        let error = open_text(missing).err().map(|error| format!("{error:#}"));
-        assert!(error.is_some_and(|error| error.starts_with("'/no/such/games.pgn': ")));
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        let error = pgn_files(&sources).map_err(|error| error.to_string());
-        assert!(error.is_err_and(|error| error.ends_with("no *.pgn or *.pgn.zst in the folder")));
-    }
 }

@@ -1,6 +1,5 @@
-//! The reader on good, bad and hostile input.
-
-use std::io::{Read, repeat};
+//! The reader on good, bad and hostile input. The games of `tests/data/odd-games` are the test of
+//! notations, of faults and of the ends of games.
 
 use anyhow::{Context, Result};
 
@@ -207,19 +206,6 @@ fn a_game_without_an_end_is_refused_and_the_next_is_read() -> Result<()> {
 }
 
 #[test]
-fn input_that_is_cut_off_in_a_comment_keeps_the_moves_before_it() -> Result<()> {
-    let input = "1. d4 *\n\n1. e4 {".as_bytes().chain(repeat(b'x').take(1 << 23));
-    let mut reader = Reader::new(input);
-    assert_eq!(reader.read_game::<Game>()?.context("no game")??.complete()?.moves.len(), 1);
-    let game = reader.read_game::<Game>()?.context("no game")??;
-    assert_eq!(game.moves.len(), 1);
-    let fault = game.fault.context("no fault")?.to_string();
-    assert_eq!(fault, "game 2: half-move 2: a comment has no end");
-    assert!(reader.read_game::<Game>()?.is_none());
-    Ok(())
-}
-
-#[test]
 fn noise_is_no_game() -> Result<()> {
     assert!(games("")?.is_empty() && games(" \n\n\n")?.is_empty());
     for text in ["\u{1}\u{2}PK", ")))((", "[[[[", "[White", "1. 1. 1.", "{", "%\n;"] {
@@ -237,7 +223,7 @@ fn a_tag_over_several_lines_is_an_error_on_one() -> Result<()> {
         ("[FEN \"1rk3r1\n[SetUp \"1\"]\n\n1. e4 *\n", "FEN '1rk3r1"),
         ("[Variant \"Ato\r\nmic\"]\n\n1. e4 *\n", "variant 'ato'"),
     ] {
-        let error = game(text).expect_err("a bad tag").to_string();
+        let error = games(text)?.remove(0).expect_err("a bad tag").to_string();
         assert!(error.contains(part) && !error.contains(['\n', '\r']), "{error:?}");
     }
     Ok(())
@@ -256,79 +242,8 @@ fn a_malformed_tag_is_an_error_of_the_game_with_the_tags_around_it() -> Result<(
     Ok(())
 }
 
-/// The moves of each game of a text in UCI notation, and the fault at their end.
-fn lines(text: &str) -> Result<Vec<String>> {
-    let mut reader = Reader::new(text.as_bytes());
-    let mut lines = Vec::new();
-    while let Some(game) = reader.read_game::<Game>()? {
-        let game = game?;
-        let mut moves: Vec<String> =
-            game.moves.iter().map(|played| played.mv.to_string()).collect();
-        moves.extend(game.fault.map(|fault| fault.to_string()));
-        lines.push(moves.join(" "));
-    }
-    Ok(lines)
-}
-
 #[test]
-fn moves_are_read_in_every_notation() -> Result<()> {
-    for (text, expected) in [
-        ("1. e4 e5 2. a2-a3 a7-a6 3. Nf3 Nc6 *", "e2e4 e7e5 a2a3 a7a6 g1f3 b8c6"),
-        ("1. f3 e5 2. g4 Qh4++ 0-1", "f2f3 e7e5 g2g4 d8h4"),
-        ("1. e4 e5 2. Nf3N Nc6N 3. Bb5 a6 *", "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6"),
-        ("1.\u{a0}e4 e5 2.\u{a0}g1f3 b8-c6 *", "e2e4 e7e5 g1f3 b8c6"),
-        ("1. e4 d5 2. e4:d5 Q:d5 3. Ng1-f3 e7-e5 *", "e2e4 d7d5 e4d5 d8d5 g1f3 e7e5"),
-        ("1. e2e4 c7c5 2. e4-e5 d7-d5 3. exd6e.p. *", "e2e4 c7c5 e4e5 d7d5 e5d6"),
-        ("1.e4! e5?! 2.Nf3!? (2. f4) Nc6?? $6 3...!", "e2e4 e7e5 g1f3 b8c6"),
-        ("1. ♘f3 ♞f6 2. ♙e4 ♞xe4 *", "g1f3 g8f6 e2e4 f6e4"),
-        ("1. e4 e5 2. Sf3 Sc6 3. Lb5 a6 4. 0-0 Le7 *", "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 e1h1 f8e7"),
-        ("1. e4 e5 2. Cf3 Cc6 3. Fb5 *", "e2e4 e7e5 g1f3 b8c6 f1b5"),
-        (
-            "1. e4 e5 2. Кf3 Кc6 3. Сb5 Кf6 4. O-O Сe7 5. Лe1 *",
-            "e2e4 e7e5 g1f3 b8c6 f1b5 g8f6 e1h1 f8e7 f1e1",
-        ),
-        ("1. e4 e5 N 2. Nf3 +/- Nc6 ± 3. Bb5 = *", "e2e4 e7e5 g1f3 b8c6 f1b5"),
-    ] {
-        assert_eq!(lines(text)?, [expected], "{text}");
-    }
-    Ok(())
-}
-
-#[test]
-fn any_other_word_ends_the_game_there() -> Result<()> {
-    for (text, expected) in [
-        ("1. e4 e5 2. Nf3 xyz 3. Bb5 *", "e2e4 e7e5 g1f3 game 1: half-move 4: 'xyz' is no move"),
-        ("1. e4 [%eval 0.3] e5 *", "e2e4 game 1: half-move 2: '[%eval' is no move"),
-        ("1. e4 -- 2. d4 *", "e2e4 game 1: half-move 2: a null move"),
-        ("1. e4 e5\u{1b}[2J *", "e2e4 game 1: half-move 2: 'e5\\u{1b}[2J' is no move"),
-        ("1. e4 e5 2. Sf3 Nc6 *", "e2e4 e7e5 g1f3 game 1: half-move 4: 'Nc6' is no move"),
-    ] {
-        let found = lines(text)?.join("");
-        assert!(found.starts_with(expected), "{text}: {found}");
-    }
-    Ok(())
-}
-
-#[test]
-fn games_end_where_people_end_them() -> Result<()> {
-    let two = ["e2e4 c7c5", "d2d4"];
-    for (text, expected) in [
-        // An empty line inside the moves.
-        ("1. e4 c5\n\n2. Nf3 d6 *", &["e2e4 c7c5 g1f3 d7d6"][..]),
-        ("1. e4\n\n1... c5 *", &["e2e4 c7c5"]),
-        // Games without results or empty lines.
-        ("1. e4 c5\n\n1. d4", &two),
-        ("1. e4 c5 1-0 1. d4 0-1", &two),
-        ("[Event \"a\"]\n1. e4 c5\n[Event \"b\"]\n1. d4", &two),
-        ("[Event \"a\"] [Site \"b\"] 1. e4 c5 1/2-1/2 [Event \"c\"] 1. d4 *", &two),
-        // A result in a variation, and a tag in a comment.
-        ("1. e4 (1. d4 1-0) c5 {\n[Event \"no\"]\n} *\n\n1. d4 *", &two),
-    ] {
-        assert_eq!(lines(text)?, expected, "{text}");
-        let mut reader = Reader::new(text.as_bytes());
-        (0..expected.len()).try_for_each(|_| reader.skip_game().map(|is_any| assert!(is_any)))?;
-        assert!(!reader.skip_game()?, "{text}");
-    }
+fn comments_and_results_belong_to_their_games() -> Result<()> {
     let text = "1. e4 1-0\r\n{of the first}\n\n{of the second} 1. d4 *\n{this, too}\n";
     let comments =
         games(text)?.into_iter().map(|game| game.map(|game| (game.comments, game.moves)));
@@ -336,6 +251,8 @@ fn games_end_where_people_end_them() -> Result<()> {
     let [(_, first), (before, second)] = comments.as_slice() else { panic!("{comments:?}") };
     assert_eq!(first[0].comments, ["of the first"]);
     assert_eq!((before[0].as_str(), &second[0].comments[0][..]), ("of the second", "this, too"));
+    let mut reader = Reader::new(text.as_bytes());
+    assert!(reader.skip_game()? && reader.skip_game()? && !reader.skip_game()?);
     let results: Vec<_> = games("1. e4 1-0\n\n[Result \"0-1\"]\n1. e4 1-0\n\n1. e4 *")?
         .into_iter()
         .map(|game| game.map(|game| game.result()))
