@@ -11,7 +11,6 @@ use cozy_chess::Move;
 use super::batched_quiescence::Rules;
 use super::search::{BeamSearch, Task};
 use super::settings::BeamSettings;
-use super::tree::ProvenMates;
 use super::verification::{Horizons, Verifier, verified_moves};
 use crate::control::{Control, Limits, Report};
 use crate::explanation::{SearchedMove, SearchedTree, VerifiedMove};
@@ -19,33 +18,23 @@ use crate::inference::Evaluator;
 use crate::iterative_deepening::Deepening;
 use crate::selective::{SearchTables, ShallowSearch};
 use crate::tablebase::Tablebases;
-use crate::value::Value;
 
 /// The main thread's search, which checks the limits and reports.
 pub struct MainSearch<'a> {
-    search: BeamSearch<'a>,
+    pub search: BeamSearch<'a>,
     schedule: Schedule,
     /// Maximum depth in plies if the limits name none.
     default_depth: u32,
     /// Moves kept at each node by the next iteration.
     width: usize,
-    finished: Option<Iteration>,
+    pub finished: Option<Iteration>,
     /// The results for the root moves in the last finished iteration.
-    searched: Vec<SearchedMove>,
+    pub searched: Vec<SearchedMove>,
 }
 
 impl<'a> MainSearch<'a> {
     pub fn new(search: BeamSearch<'a>, schedule: Schedule, default_depth: u32) -> Self {
         Self { search, schedule, default_depth, width: 0, finished: None, searched: Vec::new() }
-    }
-
-    /// Ends the search, whose best line is `best`.
-    pub fn finish(self, best: &Report) -> Findings {
-        let mating = best.value > Value::DRAW;
-        let plies = best.value.plies_to_mate().filter(|_| mating);
-        let mates = plies.map(|plies| self.search.tree.proven_mates(plies));
-        self.search.discard();
-        Findings { searched: self.searched, finished: self.finished, mates }
     }
 }
 
@@ -82,15 +71,6 @@ impl Deepening for MainSearch<'_> {
     fn add_costs(&mut self, report: &mut Report) {
         self.search.add_costs(report);
     }
-}
-
-/// The results of a search that the planner keeps.
-pub struct Findings {
-    /// The results for the root moves in the last finished iteration.
-    pub searched: Vec<SearchedMove>,
-    pub finished: Option<Iteration>,
-    /// The proven mates, if the best line is a mate by the root's side.
-    pub mates: Option<ProvenMates>,
 }
 
 /// Runs a helper thread until the main thread stops it.

@@ -144,7 +144,7 @@ impl Planner for Beam {
             let (data, shared) = searches.next()?;
             Some(Verifier::new(ShallowSearch::new(data, shared), horizons))
         };
-        let (best, findings) = thread::scope(|scope| {
+        let (best, finished) = thread::scope(|scope| {
             let task = Task {
                 settings,
                 quiescence,
@@ -171,22 +171,22 @@ impl Planner for Beam {
             });
             start_helpers(scope, helpers.collect(), refusal);
             let search = BeamSearch::new(main, task, main_verifier, control);
-            let mut search = MainSearch::new(search, schedule, settings.depth);
-            let best = deepen(&mut search, &root_moves, report);
+            let mut deepening = MainSearch::new(search, schedule, settings.depth);
+            let best = deepen(&mut deepening, &root_moves, report);
             // Dropping the senders stops the helpers, whether or not the search succeeded.
             drop(stops);
-            best.map(|best| {
-                let findings = search.finish(&best);
-                (best, findings)
-            })
+            let best = best?;
+            let plies = best.value.plies_to_mate();
+            if let Some(plies) = plies.filter(|_| best.value > Value::DRAW) {
+                self.mates = deepening.search.tree.proven_mates(plies);
+            }
+            self.last = LastSearch::new(root, deepening.searched);
+            deepening.search.discard();
+            anyhow::Ok((best, deepening.finished))
         })?;
-        if let Some(mates) = findings.mates {
-            self.mates = mates;
-        }
-        self.last_width = findings.finished.map_or(settings.width, |last| last.width);
-        let verified = findings.finished.filter(|_| verifies);
+        self.last_width = finished.map_or(settings.width, |last| last.width);
+        let verified = finished.filter(|_| verifies);
         self.last_horizon = verified.map(|last| horizons.of_iteration(last.depth));
-        self.last = LastSearch::new(root, findings.searched);
         Ok(best)
     }
 
