@@ -30,33 +30,25 @@ pub enum WrittenMove {
 
 /// The letters of king, queen, rook, bishop and knight in a language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Language([char; 5]);
+pub struct Language(&'static str);
 
 impl Language {
     /// The letters of PGN.
-    pub const ENGLISH: Self = Self(['K', 'Q', 'R', 'B', 'N']);
+    pub const ENGLISH: Self = Self("KQRBN");
 
     /// The letters of other languages, in which games are written by people: German, French,
     /// Spanish and Italian, Dutch, Portuguese, Hungarian, Polish, Czech, Finnish and Russian. `H` is
-    /// the knight in Hungarian, which moves before the queen, Polish `H`, in most games.
-    pub const OTHERS: [Self; 10] = [
-        Self(['K', 'D', 'T', 'L', 'S']),
-        Self(['R', 'D', 'T', 'F', 'C']),
-        Self(['R', 'D', 'T', 'A', 'C']),
-        Self(['K', 'D', 'T', 'L', 'P']),
-        Self(['R', 'D', 'T', 'B', 'C']),
-        Self(['K', 'V', 'B', 'F', 'H']),
-        Self(['K', 'H', 'W', 'G', 'S']),
-        Self(['K', 'D', 'V', 'S', 'J']),
-        Self(['K', 'D', 'T', 'L', 'R']),
-        // `Кр`, the king, has two letters, which `transliterated` replaces.
-        Self(['K', 'Ф', 'Л', 'С', 'К']),
-    ];
+    /// the knight in Hungarian, which moves before the queen, Polish `H`, in most games. `Кр`, the
+    /// Russian king, has two letters, which [`transliterated`] replaces.
+    pub fn others() -> impl Iterator<Item = Self> {
+        let letters = "KDTLS RDTFC RDTAC KDTLP RDTBC KVBFH KHWGS KDVSJ KDTLR KФЛСК";
+        letters.split(' ').map(Self)
+    }
 
     fn piece(self, letter: char) -> Option<Piece> {
         const PIECES: [Piece; 5] =
             [Piece::King, Piece::Queen, Piece::Rook, Piece::Bishop, Piece::Knight];
-        self.0.iter().position(|&known| known == letter).map(|place| PIECES[place])
+        self.0.chars().zip(PIECES).find(|&(known, _)| known == letter).map(|(_, piece)| piece)
     }
 }
 

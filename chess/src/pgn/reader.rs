@@ -384,7 +384,7 @@ impl<B: GameBuilder> Playing<B> {
         if !self.outer.is_empty() || !text.starts_with(char::is_uppercase) {
             return None;
         }
-        let (language, mv, glyphs) = Language::OTHERS.into_iter().find_map(|language| {
+        let (language, mv, glyphs) = Language::others().find_map(|language| {
             let (written, glyphs) = read_word(text, language)?;
             let mv = written.on(&self.line.after.board)?;
             let mut board = self.start.clone();

@@ -177,6 +177,7 @@ impl Planner for Beam {
             drop(stops);
             let best = best?;
             let plies = best.value.plies_to_mate();
+            // A mate by the root's side is played to its end.
             if let Some(plies) = plies.filter(|_| best.value > Value::DRAW) {
                 self.mates = deepening.search.tree.proven_mates(plies);
             }
