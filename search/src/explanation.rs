@@ -154,12 +154,10 @@ fn verify(
     moves: &mut [ExplainedMove],
     tree: &mut dyn SearchedTree,
 ) -> Result<()> {
-    let is_meant = |explained: &ExplainedMove| explained.searched.is_some() == followed;
-    let meant: Vec<Move> =
-        moves.iter().filter(|explained| is_meant(explained)).map(|known| known.mv).collect();
-    let verified = tree.verified(position, ply, &meant)?;
-    let explained = moves.iter_mut().filter(|explained| is_meant(explained));
-    for (explained, verified) in explained.zip(verified) {
+    let is_meant = |explained: &&mut ExplainedMove| explained.searched.is_some() == followed;
+    let meant: Vec<&mut ExplainedMove> = moves.iter_mut().filter(is_meant).collect();
+    let asked: Vec<Move> = meant.iter().map(|explained| explained.mv).collect();
+    for (explained, verified) in meant.into_iter().zip(tree.verified(position, ply, &asked)?) {
         explained.verified = Some(verified);
     }
     for explained in moves.iter_mut().filter(|explained| !explained.replies.is_empty()) {

@@ -203,9 +203,12 @@ impl ProvenMates {
         while let Some((mv, left)) = self.get(&position) {
             line.push(mv);
             position.play(mv);
+            let replies = legal_moves(position.board()).into_iter();
+            let known =
+                replies.filter_map(|reply| Some((reply, self.get(&position.after(reply))?.1)));
+            let longest = known.max_by_key(|&(_, plies)| plies);
             // Each pair of moves reduces the distance to mate.
-            let nearer = |reply: &(Move, u32)| reply.1 < left;
-            let Some((reply, _)) = self.longest_defence(&position).filter(nearer) else { break };
+            let Some((reply, _)) = longest.filter(|&(_, plies)| plies < left) else { break };
             line.push(reply);
             position.play(reply);
         }
@@ -215,11 +218,5 @@ impl ProvenMates {
     fn get(&self, position: &Position) -> Option<(Move, u32)> {
         let &(mv, plies) = self.0.get(&repetition_key(position.board()))?;
         position.board().is_legal(mv).then_some((mv, plies))
-    }
-
-    fn longest_defence(&self, position: &Position) -> Option<(Move, u32)> {
-        let known = |reply: Move| self.get(&position.after(reply)).map(|(_, plies)| (reply, plies));
-        let replies = legal_moves(position.board());
-        replies.into_iter().filter_map(known).max_by_key(|&(_, plies)| plies)
     }
 }
