@@ -70,15 +70,7 @@ impl ValueEnum for BeamVerify {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        let name = match self {
-            Self::None => "none",
-            Self::Quiescence => "quiescence",
-            Self::Plies(1) => "1",
-            Self::Plies(2) => "2",
-            Self::Plies(3) => "3",
-            Self::Plies(4) => "4",
-            Self::Plies(_) => return None,
-        };
-        Some(PossibleValue::new(name))
+        let place = Self::value_variants().iter().position(|known| known == self)?;
+        Some(PossibleValue::new(["none", "quiescence", "1", "2", "3", "4"][place]))
     }
 }

@@ -57,10 +57,9 @@ impl Selective {
 
     /// From now on, samples one of every `every` leaves; see [`Self::take_leaves`].
     pub fn sample_leaves(&mut self, every: u64) {
-        self.tables
-            .threads
-            .iter_mut()
-            .for_each(|thread| thread.leaves = Some(LeafSampler::new(every)));
+        for thread in &mut self.tables.threads {
+            thread.leaves = Some(LeafSampler::new(every));
+        }
     }
 
     /// The leaves sampled since the last call: positions in which quiescence search stood pat, at
