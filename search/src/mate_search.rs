@@ -10,10 +10,11 @@ use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key
 use cozy_chess::{Board, Move};
 
 use crate::control::{Control, Report};
+use crate::large_memory::slot_of;
 use crate::value::Value;
 
-/// Log2 of the number of entries of the table, which take 24 bytes each.
-const TABLE_BITS: u32 = 20;
+/// Number of entries of the table, which take 24 bytes each.
+const ENTRIES: usize = 1 << 20;
 
 /// Maximum number of moves to a mate that is searched for.
 const MOST_MOVES: u32 = 100;
@@ -86,7 +87,7 @@ impl<'a> MateSearch<'a> {
         let earlier = root.history().iter().copied().chain([repetition_key(root.board())]);
         Self {
             control,
-            table: vec![Entry::default(); 1 << TABLE_BITS],
+            table: vec![Entry::default(); ENTRIES],
             killers: vec![None; 2 * MOST_MOVES as usize + 2],
             occurred_twice: earlier.filter(|&key| !seen.insert(key)).collect(),
             clock_matters: u32::from(root.halfmove_clock()) + 2 * moves > 100,
@@ -231,7 +232,7 @@ impl<'a> MateSearch<'a> {
 
     fn entry(&self, board: &Board) -> Entry {
         let key = self.key(board);
-        let entry = self.table[slot(key)];
+        let entry = self.table[slot_of(key, self.table.len())];
         if entry.key == key { entry } else { Entry { key, ..Entry::default() } }
     }
 
@@ -242,12 +243,9 @@ impl<'a> MateSearch<'a> {
             false => entry.fails = length as u8,
         }
         entry.mv = mv.or(entry.mv);
-        self.table[slot(entry.key)] = entry;
+        let slot = slot_of(entry.key, self.table.len());
+        self.table[slot] = entry;
     }
-}
-
-fn slot(key: u64) -> usize {
-    (key >> (u64::BITS - TABLE_BITS)) as usize
 }
 
 fn number_of_replies(board: &Board) -> usize {

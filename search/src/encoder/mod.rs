@@ -3,7 +3,17 @@
 
 #[cfg(feature = "cuda")]
 mod gpu_transformer;
-pub mod sparse;
+
+/// The sparse encoder for play: in integers, with feature sums that are updated from position to
+/// position.
+pub mod sparse {
+    mod accumulator;
+    mod kernels;
+    mod quantised;
+
+    pub use kernels::Kernels;
+    pub use quantised::{QuantisedEncoder, largest_playable_value};
+}
 
 use std::fmt;
 
