@@ -102,17 +102,16 @@ fn nearest<'a>(
     position: &Placement,
 ) -> Option<(&'a Placement, &'a Accumulator)> {
     let used = kept.iter().filter_map(|(kept, sums)| Some((kept.as_ref()?, sums)));
-    let counted = used.map(|(kept, sums)| (changed_squares(kept, position), (kept, sums)));
-    let close = counted.filter(|(changes, _)| *changes <= MOST_CHANGED);
-    close.min_by_key(|(changes, _)| *changes).map(|(_, nearest)| nearest)
-}
-
-/// Number of squares on which the pieces of two positions differ.
-fn changed_squares(a: &Placement, b: &Placement) -> u32 {
     let differ = |a: &[BitBoard], b: &[BitBoard]| {
         a.iter().zip(b).fold(BitBoard::EMPTY, |all, (&a, &b)| all | (a ^ b))
     };
-    (differ(&a.colors, &b.colors) | differ(&a.pieces, &b.pieces)).len()
+    let changes = |kept: &Placement| {
+        let by_color = differ(&kept.colors, &position.colors);
+        (by_color | differ(&kept.pieces, &position.pieces)).len()
+    };
+    let counted = used.map(|(kept, sums)| (changes(kept), (kept, sums)));
+    let close = counted.filter(|(changes, _)| *changes <= MOST_CHANGED);
+    close.min_by_key(|(changes, _)| *changes).map(|(_, nearest)| nearest)
 }
 
 /// The kinds of pieces in the order of [`Placement`].

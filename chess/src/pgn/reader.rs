@@ -323,14 +323,9 @@ impl<B: GameBuilder> Playing<B> {
         Ok(())
     }
 
-    /// The number of the next half-move in its line, from 1.
-    fn half_move(&self) -> u32 {
-        self.line.after.ply + 1
-    }
-
     /// A fault of the next half-move.
     fn fault(&self, reason: impl Into<String>) -> Fault {
-        Fault::Move(self.half_move(), reason.into())
+        Fault::Move(self.line.after.ply + 1, reason.into())
     }
 
     fn word(&mut self, word: &str) -> Result<(), Fault> {
@@ -370,7 +365,10 @@ impl<B: GameBuilder> Playing<B> {
         };
         match written.on(&self.line.after.board) {
             Some(mv) => self.play(mv, text, glyphs),
-            None if written == WrittenMove::Null => self.pass(glyphs),
+            None if written == WrittenMove::Null => match self.line.after.board.null_move() {
+                Some(board) if B::NULL_MOVES => self.add(board, None, glyphs),
+                _ => Err(self.fault("a null move")),
+            },
             None => self.read_in_another_language(text).unwrap_or_else(|| {
                 let fen = fen_of(&self.line.after.board);
                 Err(self.fault(format!("move '{}' is not legal in '{fen}'", printable(text))))
@@ -415,16 +413,8 @@ impl<B: GameBuilder> Playing<B> {
         self.add(board, Some(mv), glyphs)
     }
 
-    /// Plays a null move.
-    fn pass(&mut self, glyphs: Vec<u8>) -> Result<(), Fault> {
-        match self.line.after.board.null_move() {
-            Some(board) if B::NULL_MOVES => self.add(board, None, glyphs),
-            _ => Err(self.fault("a null move")),
-        }
-    }
-
     fn add(&mut self, board: Board, mv: Option<Move>, glyphs: Vec<u8>) -> Result<(), Fault> {
-        let after = GameNode { board, id: self.nodes, ply: self.half_move(), mv };
+        let after = GameNode { board, id: self.nodes, ply: self.line.after.ply + 1, mv };
         self.line.before = std::mem::replace(&mut self.line.after, after);
         within(self.nodes <= MOST_MOVES, || format!("{MOST_MOVES} moves"))?;
         self.nodes += 1;

@@ -150,28 +150,23 @@ mod tests {
 
     #[test]
     fn an_honest_device_goes_on_in_silence() -> Result<()> {
-        for dtype in [DType::F32, DType::F16, DType::BF16] {
-            let (said, on_cpu, off) = outcome(Some(TRUTH), Some(Some(TURNED)), dtype)?;
+        // Rounding is no lie where there are few bits.
+        for (lie, dtype) in
+            [(TRUTH, DType::F32), (TRUTH, DType::F16), (TRUTH, DType::BF16), (ROUNDED, DType::BF16)]
+        {
+            let (said, on_cpu, off) = outcome(Some(lie), Some(Some(TURNED)), dtype)?;
             assert_eq!((said, on_cpu), (vec![], false));
-            assert_eq!(off, 0.0);
+            assert!(off < 0.005, "{off}");
         }
         Ok(())
     }
 
     #[test]
-    fn rounding_is_no_lie_where_there_are_few_bits() -> Result<()> {
-        let (said, on_cpu, _) = outcome(Some(ROUNDED), Some(Some(TRUTH)), DType::BF16)?;
-        assert_eq!((said, on_cpu), (vec![], false));
-        let (said, _, off) = outcome(Some(ROUNDED), Some(Some(TRUTH)), DType::F32)?;
-        assert_eq!(said.len(), 1);
-        assert!(off < 1e-5, "{off}");
-        Ok(())
-    }
-
-    #[test]
     fn a_lie_of_ours_leaves_candles_operations() -> Result<()> {
-        for lie in [Some(TURNED), Some(SHIFTED), Some(ONE_WRONG), Some(NO_NUMBER), None] {
-            let (said, on_cpu, off) = outcome(lie, Some(Some(TRUTH)), DType::BF16)?;
+        let lies = [Some(TURNED), Some(SHIFTED), Some(ONE_WRONG), Some(NO_NUMBER), None];
+        let lies = lies.map(|lie| (lie, DType::BF16));
+        for (lie, dtype) in lies.into_iter().chain([(Some(ROUNDED), DType::F32)]) {
+            let (said, on_cpu, off) = outcome(lie, Some(Some(TRUTH)), dtype)?;
             assert!(!on_cpu);
             assert!(off < 1e-5, "{off}");
             let [line] = said.as_slice() else { panic!("{said:?}") };
@@ -183,20 +178,19 @@ mod tests {
 
     #[test]
     fn a_device_that_only_lies_leaves_the_cpu() -> Result<()> {
-        for composed in [Some(Some(SHIFTED)), Some(None), None] {
-            let (said, on_cpu, off) = outcome(Some(SHIFTED), composed, DType::BF16)?;
+        let shift = "a cosine that is off by 0.20";
+        for (fused, composed, fault) in [
+            (Some(SHIFTED), Some(Some(SHIFTED)), shift),
+            (Some(SHIFTED), Some(None), shift),
+            (Some(SHIFTED), None, shift),
+            (None, None, "no kernel image for this card"),
+        ] {
+            let (said, on_cpu, off) = outcome(fused, composed, DType::BF16)?;
             assert!(on_cpu);
             assert_eq!(off, 0.0);
-            let expected =
-                "the device fails its check (a cosine that is off by 0.20), going on with the CPU";
-            assert_eq!(said, [expected]);
+            let line = format!("the device fails its check ({fault}), going on with the CPU");
+            assert_eq!(said, [line]);
         }
-        let (said, on_cpu, _) = outcome(None, None, DType::F32)?;
-        assert!(on_cpu);
-        assert_eq!(
-            said,
-            ["the device fails its check (no kernel image for this card), going on with the CPU"]
-        );
         Ok(())
     }
 }

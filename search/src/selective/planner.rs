@@ -58,7 +58,8 @@ impl Selective {
     /// From now on, samples one of every `every` leaves; see [`Self::take_leaves`].
     pub fn sample_leaves(&mut self, every: u64) {
         for thread in &mut self.tables.threads {
-            thread.leaves = Some(LeafSampler::new(every));
+            let every = every.max(1);
+            thread.leaves = Some(LeafSampler { every, seen: 0, taken: Vec::new() });
         }
     }
 
@@ -66,7 +67,7 @@ impl Selective {
     /// the rate set by [`Self::sample_leaves`].
     pub fn take_leaves(&mut self) -> Vec<Board> {
         let samplers = self.tables.threads.iter_mut().filter_map(|thread| thread.leaves.as_mut());
-        samplers.flat_map(LeafSampler::take).collect()
+        samplers.flat_map(|sampler| std::mem::take(&mut sampler.taken)).collect()
     }
 
     /// The value of `root` by quiescence search alone, on one thread and without limits. The tables

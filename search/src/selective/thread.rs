@@ -115,29 +115,9 @@ impl ThreadData {
 /// Collects every n-th leaf: positions in which quiescence search stands pat. Their static
 /// evaluations are the scores that the search backs up.
 pub struct LeafSampler {
-    every: u64,
-    seen: u64,
-    taken: Vec<Board>,
-}
-
-impl LeafSampler {
-    /// Collects one of `every` leaves.
-    pub fn new(every: u64) -> Self {
-        Self { every: every.max(1), seen: 0, taken: Vec::new() }
-    }
-
-    /// Called when quiescence search stands pat on `board`.
-    pub fn visit(&mut self, board: &Board) {
-        self.seen += 1;
-        if self.seen.is_multiple_of(self.every) {
-            self.taken.push(board.clone());
-        }
-    }
-
-    /// The leaves collected since the last call.
-    pub fn take(&mut self) -> Vec<Board> {
-        std::mem::take(&mut self.taken)
-    }
+    pub every: u64,
+    pub seen: u64,
+    pub taken: Vec<Board>,
 }
 
 /// The data shared by all threads of a search.
@@ -414,7 +394,10 @@ impl<'a> SearchThread<'a> {
     /// Called when quiescence search stands pat on `board`; samples leaves.
     pub fn stand_pat_on(&mut self, board: &Board) {
         if let Some(leaves) = &mut self.data.leaves {
-            leaves.visit(board);
+            leaves.seen += 1;
+            if leaves.seen.is_multiple_of(leaves.every) {
+                leaves.taken.push(board.clone());
+            }
         }
     }
 
