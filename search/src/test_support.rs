@@ -2,21 +2,16 @@
 //! have to pass, and a system that refuses memory and threads.
 
 use std::cell::Cell;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Result, bail};
 use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
-use azimuth_network::axis::{Axis, Direction};
-use azimuth_network::calibration::Calibration;
-use azimuth_network::parameters::Parameters;
-use azimuth_network::transformer::TransformerConfig;
-use azimuth_network::weights::{Metadata, Weights};
-use azimuth_network::{Architecture, Inputs};
-use candle_core::{DType, Device, Tensor};
+use azimuth_network::Inputs;
+use azimuth_network::weights::Weights;
+use candle_core::{DType, Device};
 use cozy_chess::{Board, Move, Piece};
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::DefaultWeights;
 use crate::control::{Control, Limits, Report};
@@ -38,26 +33,9 @@ pub fn remote(which: DefaultWeights) -> Result<Worker> {
     Worker::with_encoder(weights, Box::new(encoder), true, |_| ())
 }
 
-/// A worker with a tiny transformer of random parameters.
-pub fn transformer() -> Result<Worker> {
-    let config = TransformerConfig { layers: 1, hidden: 16, heads: 2, mlp: 16, embedding_dim: 8 };
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
-    let mut parameters = Vec::new();
-    for spec in config.parameters() {
-        let count: usize = spec.shape.iter().product();
-        let values: Vec<f32> = (0..count).map(|_| rng.random_range(-0.8..0.8)).collect();
-        parameters.push((spec.name, Tensor::from_vec(values, spec.shape, &Device::Cpu)?));
-    }
-    let architecture = Architecture::Transformer(config);
-    let (training, metrics) = Default::default();
-    let weights = Weights {
-        metadata: Metadata::new(architecture, Direction::Mates, training, metrics),
-        parameters: Parameters::new(parameters),
-        axis: Axis::new(vec![1.0; 8], vec![0.0; 8], None, Direction::Mates)?,
-        calibration: Calibration::new(vec![-1.0, 1.0], vec![0.0, 1.0])?,
-        policy: None,
-    };
-    Worker::on_cpu(weights, |_| ())
+/// The weights of a small transformer.
+pub fn mini() -> Result<Weights> {
+    Weights::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../weights/mini.safetensors"))
 }
 
 struct Remote(Box<dyn Encoder>);

@@ -18,8 +18,8 @@ use crate::planner::{Planner, PlannerSettings, Resources};
 use crate::selective::score::{DRAW, mated_in, of_estimate, to_value};
 use crate::selective::{INFINITE, Part, Parts, SearchTables, SelectiveSettings, ShallowSearch};
 use crate::test_support::{
-    assert_legal, fail_and_go_on, local, plain_score, refuse_in_turn, remote, search, to_depth,
-    transformer,
+    assert_legal, fail_and_go_on, local, mini, plain_score, refuse_in_turn, remote, search,
+    to_depth,
 };
 use crate::value::{Value, terminal_value};
 
@@ -294,7 +294,7 @@ fn batches_find_the_values_of_the_recursive_search() -> Result<()> {
 
 #[test]
 fn batches_of_a_transformer_find_the_values_of_the_recursive_search() -> Result<()> {
-    let worker = transformer()?;
+    let worker = Worker::on_cpu(mini()?, |_| ())?;
     assert!(!worker.runs_in_searches());
     for fen in ["8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1", SHARP[4]] {
         Parent::new(&Position::from_fen(fen)?).compare(&worker)?;

@@ -76,11 +76,11 @@ fn tolerance(dtype: DType) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
     use std::sync::{Arc, Mutex};
 
     use super::*;
     use crate::encoder::{Attributes, Scores};
+    use crate::test_support::mini;
 
     /// A fault: the cosine that a device returns, by the index in the batch and the correct cosine.
     type Lie = fn(usize, f32) -> f32;
@@ -131,8 +131,7 @@ mod tests {
         composed: Option<Option<Lie>>,
         dtype: DType,
     ) -> Result<(Vec<String>, bool, f32)> {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../weights/mini.safetensors");
-        let weights = Weights::read(&path)?;
+        let weights = mini()?;
         let own = || crate::encoder::build(&weights, &candle_core::Device::Cpu, DType::F32);
         let said = Arc::new(Mutex::new(Vec::new()));
         let told = said.clone();
