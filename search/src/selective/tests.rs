@@ -1,12 +1,15 @@
+use std::time::{Duration, Instant};
+
 use anyhow::{Context, Result};
 use azimuth_chess::position::Position;
 use clap::ValueEnum;
 use cozy_chess::{Board, Move};
+use crossbeam_channel::unbounded;
 
 use super::score::to_value;
 use super::{Part, Parts, Selective, SelectiveSettings};
 use crate::DefaultWeights;
-use crate::control::{Control, Limits};
+use crate::control::{Control, Limits, Signal, TimeLimit};
 use crate::inference::{Evaluator, Worker};
 use crate::planner::{Planner, Resources};
 use crate::test_support::{
@@ -132,6 +135,33 @@ fn every_line_has_a_root_move_of_its_own_among_those_asked_for() -> Result<()> {
     let explanation = planner.explain(1)?.context("it has searched")?;
     let searched = explanation.moves.iter().filter(|mv| mv.searched.is_some()).count();
     assert_eq!((searched, explanation.moves.len()), (3, 20));
+    Ok(())
+}
+
+#[test]
+fn limits_and_signals_end_a_search_on_any_number_of_threads() -> Result<()> {
+    let root = Position::from_fen(FENS[1])?;
+    let worker = worker()?;
+    for threads in [1, 3] {
+        let mut planner = planner(&worker, Parts::default(), threads)?;
+        let report =
+            search(&mut planner, &root, Limits { nodes: Some(5000), ..Limits::default() })?;
+        // The main thread may be scheduled late, while the others search.
+        assert!(report.nodes >= 5000 && (threads > 1 || report.nodes < 5100), "{}", report.nodes);
+        let time = Some(TimeLimit::exactly(Duration::from_millis(30)));
+        let report = search(&mut planner, &root, Limits { time, ..Limits::default() })?;
+        assert!(report.depth > 2 && root.board().is_legal(report.pv[0]));
+        let (stop, signals) = unbounded();
+        let limits = Limits { infinite: true, ..Limits::default() };
+        let mut control = Control::new(limits, signals);
+        let stopped = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(50));
+            stop.send(Signal::Stop).map(|()| Instant::now())
+        });
+        planner.search(&root, &mut control, &mut |_| ())?;
+        let asked = stopped.join().expect("it only sends")?;
+        assert!(asked.elapsed() < Duration::from_secs(2));
+    }
     Ok(())
 }
 
