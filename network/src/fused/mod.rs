@@ -171,4 +171,4 @@ fn path(operations: Operations, x: &Tensor) -> Path {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

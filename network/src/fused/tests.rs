@@ -32,7 +32,7 @@ pub(super) type Precision = (DType, f32);
 const F32: Precision = (DType::F32, 1e-5);
 
 /// Irregular numbers, the same in every run.
-pub(super) fn wave(shape: &[usize], step: f32) -> Result<Tensor> {
+pub(crate) fn wave(shape: &[usize], step: f32) -> Result<Tensor> {
     let count: usize = shape.iter().product();
     let values: Vec<f32> = (0..count).map(|i| (i as f32 * step).sin() * 1.5).collect();
     Tensor::from_vec(values, shape, &Device::Cpu)
@@ -48,7 +48,7 @@ fn wide(tensor: &Tensor) -> Result<Tensor> {
     tensor.to_dtype(DType::F32)
 }
 
-pub(super) fn check(what: &str, found: &Tensor, expected: &Tensor, tolerance: f32) -> Result<()> {
+pub(crate) fn check(what: &str, found: &Tensor, expected: &Tensor, tolerance: f32) -> Result<()> {
     assert_eq!(found.dims(), expected.dims(), "{what}");
     let difference = (wide(found)? - expected)?.abs()?;
     // candle's maximum ignores NaN, its sum does not.
@@ -157,61 +157,4 @@ fn operations_equal_candles() -> Result<()> {
     compare_embedding(&CPU, F32, 7)?;
     compare_gelu(&CPU, F32, [9, 20])?;
     compare_add_norm(&CPU, F32, [7, 24])
-}
-
-/// Compares the gradients of a composed operation with central differences, and returns them.
-fn differentiate<const N: usize>(
-    operation: impl Fn(&[Tensor]) -> Result<Tensor>,
-    inputs: [&Tensor; N],
-    gradient: &Tensor,
-) -> Result<[Tensor; N]> {
-    let gradients = reference::gradients(&operation, inputs, gradient)?;
-    for (place, found) in gradients.iter().enumerate() {
-        let found = found.flatten_all()?.to_vec1::<f32>()?;
-        let values = inputs[place].flatten_all()?.to_vec1::<f32>()?;
-        for index in (0..values.len()).step_by(5) {
-            let moved = |by: f32| -> Result<f32> {
-                let (mut values, mut inputs) = (values.clone(), inputs.map(Tensor::clone));
-                values[index] += by;
-                inputs[place] = Tensor::from_vec(values, inputs[place].shape(), &Device::Cpu)?;
-                (operation(&inputs)? * gradient)?.sum_all()?.to_scalar::<f32>()
-            };
-            let expected = (moved(1e-2)? - moved(-1e-2)?) / 2e-2;
-            let error = (expected - found[index]).abs();
-            let allowed = 2e-2 * (1.0 + expected.abs());
-            assert!(error < allowed, "input {place}, value {index}: {error} from {expected}");
-        }
-    }
-    Ok(gradients)
-}
-
-/// The rows of the gradient of a fused operation sum to the gradient of its bias.
-#[test]
-fn gradients_of_inputs_and_biases_are_the_slopes_of_the_values() -> Result<()> {
-    let mask = DropoutMask::new(0.2, 3);
-    let (packed, bias) = (wave(&[2, 5, 24], 0.61)?, wave(&[24], 0.2)?);
-    let gradient = wave(&[2, 5, 8], 0.77)?;
-    let attend = |x: &[Tensor]| reference::attention(&x[0], &x[1], 2, mask);
-    let [_, expected] = differentiate(attend, [&packed, &bias], &gradient)?;
-    let found = attention_back(&packed, &bias, 2, mask, &gradient)?.flatten(0, 1)?;
-    check("attention", &column_sums(&found)?, &expected, 1e-5)?;
-
-    let (x, bias, gradient) = (wave(&[9, 20], 0.113)?, wave(&[20], 0.7)?, wave(&[9, 20], 0.77)?);
-    let activate = |x: &[Tensor]| reference::gelu(&x[0], &x[1], mask);
-    let [_, expected] = differentiate(activate, [&x, &bias], &gradient)?;
-    let found = gelu_back(&x, &bias, mask, &gradient)?;
-    check("gelu", &column_sums(&found)?, &expected, 1e-5)?;
-
-    let (x, branch, gradient) = (wave(&[7, 24], 0.37)?, wave(&[7, 24], 1.1)?, wave(&[7, 24], 0.7)?);
-    let parameters =
-        AddNorm { bias: wave(&[24], 0.5)?, weight: wave(&[24], 0.9)?, shift: wave(&[24], 0.2)? };
-    let norm = |x: &[Tensor]| {
-        let [bias, weight, shift] = [2, 3, 4].map(|place: usize| x[place].clone());
-        reference::add_norm(&x[0], &x[1], &AddNorm { bias, weight, shift }, mask)
-    };
-    let AddNorm { bias, weight, shift } = &parameters;
-    let inputs = [&x, &branch, bias, weight, shift];
-    let [_, _, expected, ..] = differentiate(norm, inputs, &gradient)?;
-    let found = add_norm_back(&x, &branch, &parameters, mask, &gradient)?;
-    check("add_norm", &column_sums(&found.branch)?, &expected, 1e-5)
 }

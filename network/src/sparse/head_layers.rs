@@ -1,21 +1,95 @@
-//! The layers after the feature sums as one operation with its gradient: hidden layer, ReLU,
-//! projection, unit length. Each position passes through the head for its number of pieces. If
-//! composed of candle's operations, each head's share of a batch would need a gradient as large as
-//! the batch, most of it zeros.
+//! The layers after the feature sums: hidden layer, ReLU, projection, unit length. Each position
+//! passes through the head for its number of pieces.
+//!
+//! On the CPU they are one operation with its gradient. If composed of candle's operations, as on a
+//! device, each head's share of a batch needs a gradient as large as the batch, most of it zeros.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use candle_core::{Context, CpuStorage, CustomOp2, Error, Layout, Result, Shape, Tensor};
+use candle_core::{Context, CpuStorage, CustomOp2, Error, Layout, Module, Result, Shape, Tensor};
 use candle_nn::Linear;
 use multiversion::multiversion;
 
-use super::network::HIDDEN;
-use crate::normalize::SMALLEST_SQUARE;
+use crate::normalize::{SMALLEST_SQUARE, normalize};
 use crate::tensor_slices::{values, with_values};
+
+/// Width of the layer between the feature sums and the embedding.
+pub const HIDDEN: usize = 32;
 
 /// Number of values that are multiplied in parallel.
 const LANES: usize = 32;
+
+/// The layers of all heads; each layer has the neurons of one head after another.
+pub struct HeadLayers {
+    pub hidden: Linear,
+    /// The layers between the hidden layer and the projection, if there are any.
+    pub middle: Option<Linear>,
+    pub projection: Linear,
+    pub heads: usize,
+}
+
+impl HeadLayers {
+    /// Unit embeddings (n x D) of `activations` (n x 2H) on the CPU; `heads` contains the head of
+    /// each position.
+    pub fn fused(&self, activations: &Tensor, heads: Vec<usize>) -> Result<Tensor> {
+        let per_head = |layer: &Linear| Ok::<_, Error>(layer.weight().dim(0)? / self.heads);
+        let sizes = Sizes {
+            inputs: activations.dim(1)?,
+            middle: self.middle.as_ref().map_or(Ok(0), per_head)? / HIDDEN,
+            embedding_dim: per_head(&self.projection)?,
+            heads: self.heads,
+        };
+        let mut flat = Vec::new();
+        for layer in
+            [Some(&self.hidden), self.middle.as_ref(), Some(&self.projection)].into_iter().flatten()
+        {
+            flat.push(layer.weight().flatten_all()?);
+            flat.push(layer.bias().context("a layer has no bias")?.clone());
+        }
+        let all = Tensor::cat(&flat, 0)?;
+        let operation = FusedLayers { sizes, heads, trace: Mutex::default() };
+        activations.contiguous()?.apply_op2(&all, operation)
+    }
+
+    /// The same on any device. Every head is computed for every position and all but one are
+    /// masked, which is faster on a device than selecting heads.
+    pub fn composed(&self, activations: &Tensor, heads: &[usize]) -> Result<Tensor> {
+        let mut chosen = vec![0f32; heads.len() * self.heads];
+        for (chosen, &head) in chosen.chunks_exact_mut(self.heads).zip(heads) {
+            chosen[head] = 1.0;
+        }
+        let chosen = Tensor::from_vec(chosen, (heads.len(), self.heads, 1), activations.device())?;
+        let mut hidden = chosen_outputs(&self.hidden, activations, &chosen)?.relu()?;
+        if let Some(middle) = &self.middle {
+            for number in 0..middle.weight().dim(0)? / (self.heads * HIDDEN) {
+                let layer = self.middle_layer(middle, number)?;
+                hidden = chosen_outputs(&layer, &hidden, &chosen)?.relu()?;
+            }
+        }
+        Ok(normalize(&chosen_outputs(&self.projection, &hidden, &chosen)?)?.1)
+    }
+
+    /// One of the middle layers, for all heads.
+    fn middle_layer(&self, all: &Linear, number: usize) -> Result<Linear> {
+        let part = |tensor: &Tensor, width: usize| {
+            let count = tensor.dim(0)? / (self.heads * HIDDEN);
+            let by_head = tensor.reshape((self.heads, count, HIDDEN * width))?;
+            by_head.narrow(1, number, 1)?.reshape((self.heads * HIDDEN, width))
+        };
+        let bias = all.bias().map(|bias| part(bias, 1)?.flatten_all()).transpose()?;
+        Ok(Linear::new(part(all.weight(), HIDDEN)?, bias))
+    }
+}
+
+/// Selects one head's output for each input, from a layer of all heads: that of the head that is 1
+/// in `chosen` (batch x heads x 1).
+fn chosen_outputs(layer: &Linear, input: &Tensor, chosen: &Tensor) -> Result<Tensor> {
+    let (batch, heads, _) = chosen.dims3()?;
+    let all = layer.forward(input)?;
+    let outputs = all.dim(1)? / heads;
+    all.reshape((batch, heads, outputs))?.broadcast_mul(chosen)?.sum(1)
+}
 
 /// Sizes of the layers; the parameters of all heads are concatenated.
 #[derive(Clone, Copy)]
@@ -76,39 +150,8 @@ impl<T> From<[T; 6]> for Layers<T> {
     }
 }
 
-/// The layers of all heads: the hidden layer, the middle layers if any, and the projection.
-pub(super) struct AllLayers<'a> {
-    pub hidden: &'a Linear,
-    pub middle: Option<&'a Linear>,
-    pub projection: &'a Linear,
-    pub heads: usize,
-}
-
-/// Unit embeddings (n x D) of `activations` (n x 2H) on the CPU; `heads` contains the head of each
-/// position.
-pub(super) fn unit_embeddings(
-    activations: &Tensor,
-    layers: &AllLayers<'_>,
-    heads: Vec<usize>,
-) -> Result<Tensor> {
-    let per_head = |layer: &Linear| Ok::<_, Error>(layer.weight().dim(0)? / layers.heads);
-    let sizes = Sizes {
-        inputs: activations.dim(1)?,
-        middle: layers.middle.map_or(Ok(0), per_head)? / HIDDEN,
-        embedding_dim: per_head(layers.projection)?,
-        heads: layers.heads,
-    };
-    let mut flat = Vec::new();
-    for layer in [Some(layers.hidden), layers.middle, Some(layers.projection)].into_iter().flatten()
-    {
-        flat.push(layer.weight().flatten_all()?);
-        flat.push(layer.bias().context("a layer has no bias")?.clone());
-    }
-    let all = Tensor::cat(&flat, 0)?;
-    activations.contiguous()?.apply_op2(&all, HeadLayers { sizes, heads, trace: Mutex::default() })
-}
-
-struct HeadLayers {
+/// The layers as one operation.
+struct FusedLayers {
     sizes: Sizes,
     heads: Vec<usize>,
     /// The state that the backward pass needs from the forward pass.
@@ -123,7 +166,7 @@ struct Trace {
     lengths: Vec<f32>,
 }
 
-impl CustomOp2 for HeadLayers {
+impl CustomOp2 for FusedLayers {
     fn name(&self) -> &'static str {
         "head-layers"
     }
@@ -164,7 +207,7 @@ impl CustomOp2 for HeadLayers {
 
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
 fn embed_all(
-    op: &HeadLayers,
+    op: &FusedLayers,
     activations: &[f32],
     layers: &[f32],
     embeddings: &mut [f32],
@@ -211,7 +254,7 @@ fn project(layers: &Layers<&[f32]>, hidden: &[f32; HIDDEN], embedding: &mut [f32
 
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
 fn differentiate_all(
-    op: &HeadLayers,
+    op: &FusedLayers,
     trace: &Trace,
     [activations, layers, embeddings, gradient]: [&[f32]; 4],
     slopes: &mut [f32],
@@ -291,4 +334,52 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
         sums.iter_mut().zip(a.iter().zip(b)).for_each(|(sum, (a, b))| *sum += a * b);
     }
     sums.iter().sum::<f32>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::backprop::GradStore;
+    use candle_core::{Device, Var};
+
+    use super::*;
+    use crate::fused::tests::check;
+
+    #[test]
+    fn the_fused_layers_are_those_composed_and_so_are_their_gradients() -> Result<()> {
+        let (inputs, dim, heads) = (256, 16, 3);
+        for middle in [0, 2] {
+            let variable = |shape: &[usize]| Var::randn(0f32, 0.3, shape, &Device::Cpu);
+            let active = variable(&[7, inputs])?;
+            let shapes = [
+                [heads * HIDDEN, inputs],
+                [heads * dim, HIDDEN],
+                [heads * middle * HIDDEN, HIDDEN],
+            ];
+            let mut variables = Vec::new();
+            for shape in shapes {
+                variables.extend([variable(&shape)?, variable(&shape[..1])?]);
+            }
+            let tensor = |index: usize| variables[index].as_tensor().clone();
+            let linear = |first: usize| Linear::new(tensor(first), Some(tensor(first + 1)));
+            let layers = HeadLayers {
+                hidden: linear(0),
+                middle: (middle > 0).then(|| linear(4)),
+                projection: linear(2),
+                heads,
+            };
+            let chosen = vec![0, 2, 1, 1, 0, 2, 1];
+            let composed = layers.composed(&active, &chosen)?;
+            let fused = layers.fused(&active, chosen)?;
+            check("embeddings", &fused, &composed, 1e-4)?;
+            let direction = Tensor::randn(0f32, 1.0, composed.shape(), &Device::Cpu)?;
+            let back = |z: &Tensor| (z * &direction)?.sum_all()?.backward();
+            let (expected, found) = (back(&composed)?, back(&fused)?);
+            let used = if middle > 0 { 6 } else { 4 };
+            for variable in variables[..used].iter().chain([&active]) {
+                let of = |store: &GradStore| store.get(variable).expect("tracked").clone();
+                check("gradient", &of(&found), &of(&expected), 1e-4)?;
+            }
+        }
+        Ok(())
+    }
 }
