@@ -352,14 +352,10 @@ mod tests {
     use candle_core::backprop::GradStore;
 
     use super::*;
+    use crate::fused::tests::{self, wave};
 
     const ROWS: usize = 9;
     const WIDTH: usize = 4;
-
-    fn wave(shape: (usize, usize), step: f32, scale: f32) -> Result<Tensor> {
-        let values = (0..shape.0 * shape.1).map(|index| (index as f32 * step).sin() * scale);
-        Tensor::from_iter(values, &Device::Cpu)?.reshape(shape)
-    }
 
     /// Bags of several sizes, one of them empty; one row is in many bags, one is twice in a bag,
     /// and one is in none.
@@ -379,9 +375,7 @@ mod tests {
     }
 
     fn check(name: &str, found: &Tensor, expected: &Tensor) -> Result<()> {
-        let error = (found - expected)?.abs()?.max_all()?.to_scalar::<f32>()?;
-        assert!(error < 1e-5, "{name}: {error}");
-        Ok(())
+        tests::check(name, found, expected, 1e-5)
     }
 
     fn gradient(store: &GradStore, variable: &Var) -> Tensor {
@@ -390,9 +384,9 @@ mod tests {
 
     #[test]
     fn values_and_gradients_equal_those_of_candles_operations() -> Result<()> {
-        let table = Var::from_tensor(&wave((ROWS, WIDTH), 1.7, 0.5)?)?;
+        let table = Var::from_tensor(&(wave(&[ROWS, WIDTH], 1.7)? / 3.0)?)?;
         let bias = Var::new(&[0.5f32, 0.1, 0.9, 0.3], &Device::Cpu)?;
-        let gradients = wave((bags().len(), WIDTH), 0.9, 1.0)?;
+        let gradients = wave(&[bags().len(), WIDTH], 0.9)?;
         let back = |found: &Tensor| (found * &gradients)?.sum_all()?.backward();
 
         let (found, expected) = (sums(&table, &bias, bags())?, composed(&table, &bias)?);

@@ -363,8 +363,7 @@ mod tests {
         TransformerConfig { layers: 2, hidden: 8, heads: 2, mlp: 12, embedding_dim: 5 };
 
     fn wave(shape: &[usize], step: f32) -> Result<Tensor> {
-        let values = (0..shape.iter().product()).map(|i: usize| (i as f32 * step).sin() * 0.6);
-        Ok(Tensor::from_iter(values, &Device::Cpu)?.reshape(shape)?)
+        Ok((crate::fused::tests::wave(shape, step)? * 0.4)?)
     }
 
     fn parameters() -> Result<HashMap<String, Tensor>> {

@@ -1,9 +1,10 @@
-//! The kernels, run on the CPU, against candle's operations: values and gradients, in every
-//! precision, with shapes that do and do not divide evenly.
+//! The kernels, run on the CPU, against candle's operations, or those of the CPU: values and
+//! gradients, in every precision, with shapes that do and do not divide evenly.
 
-use candle_core::{DType, Device, Result, Tensor, Var};
+use candle_core::{DType, Device, Result, Tensor};
 
 use super::*;
+use crate::embedding_bag::DeviceSums;
 use crate::fused::reference;
 use crate::fused::tests::{self, Precision, Tested, check, coarse, wave};
 
@@ -51,39 +52,28 @@ fn add_norm_equals_candles() -> Result<()> {
 }
 
 #[test]
-fn activated_sums_equal_candles() -> Result<()> {
+fn activated_sums_equal_those_of_the_cpu() -> Result<()> {
     // Bags of several sizes, one of them empty; one row is in many bags, and one is twice in a bag.
-    let bags: [&[u32]; 6] = [&[0, 3, 8], &[], &[8], &[8, 1, 2, 3, 4, 5, 6, 7, 0, 2], &[5, 5], &[8]];
-    let rows = bags.concat().into_iter().map(|row| row as u16).collect();
-    let ends = bags.iter().scan(0, |end, bag| {
-        *end += bag.len() as u32;
-        Some(*end)
-    });
-    let on_device = Bags::new(rows, ends.collect());
+    let rows = vec![0, 3, 8, 8, 8, 1, 2, 3, 4, 5, 6, 7, 0, 2, 5, 5, 8];
+    let bags = || Bags::new(rows.clone(), vec![3, 3, 4, 14, 16, 17]);
     in_both_orders(|| {
         for width in [128, 256, 640] {
             // The sums lie below, inside and above the interval of the clamp.
-            let table = Var::from_tensor(&(wave(&[9, width], 0.37)? * 0.5)?)?;
-            let bias = Var::from_tensor(&(wave(&[width], 0.9)? * 0.5)?)?;
+            let (table, bias) = ((wave(&[9, width], 0.37)? * 0.5)?, (wave(&[width], 0.9)? * 0.5)?);
             assert!(takes_sums(&table)?);
-            let sums = bags.iter().map(|bag| match bag {
-                [] => Ok(bias.as_tensor().clone()),
-                bag => table.index_select(&Tensor::new(*bag, &Device::Cpu)?, 0)?.sum(0)? + &*bias,
-            });
-            let sums = Tensor::stack(&sums.collect::<Result<Vec<_>>>()?, 0)?;
-            let expected = sums.clamp(0f32, 1f32)?.sqr()?;
-            let found = activated_sums(&table, &bias, &on_device)?;
-            check("values", &found, &expected.detach(), 1e-5)?;
-            let clipped = |at: f32| expected.eq(at)?.to_dtype(DType::F32)?.mean_all()?.to_scalar();
+            let expected = DeviceSums::new(bags(), &table, &bias)?;
+            let bags = bags();
+            let found = activated_sums(&table, &bias, &bags)?;
+            check("values", &found, expected.activations(), 1e-5)?;
+            let clipped = |at: f32| found.eq(at)?.to_dtype(DType::F32)?.mean_all()?.to_scalar();
             let (low, high): (f32, f32) = (clipped(0.0)?, clipped(1.0)?);
             assert!(low > 0.1 && high > 0.1 && low + high < 0.9, "{low} {high}");
 
             let gradient = coarse(&[bags.len(), width], 0.77, DType::F32)?;
-            let slopes = (&expected * &gradient)?.sum_all()?.backward()?;
-            let (table_slopes, bias_slopes) =
-                activated_sums_back(&found, &gradient, &on_device, 9)?;
-            check("table", &table_slopes, slopes.get(&table).expect("tracked"), 1e-5)?;
-            check("bias", &bias_slopes, slopes.get(&bias).expect("tracked"), 1e-5)?;
+            let (table_slopes, bias_slopes) = expected.backward(&gradient, 9)?;
+            let (in_table, in_bias) = activated_sums_back(&found, &gradient, &bags, 9)?;
+            check("table", &in_table, &table_slopes, 1e-5)?;
+            check("bias", &in_bias, &bias_slopes, 1e-5)?;
         }
         Ok(())
     })
