@@ -14,7 +14,7 @@ use azimuth_search::encoder::sparse::largest_playable_value;
 use candle_core::{DType, Device, Tensor, Var};
 use multiversion::multiversion;
 
-use super::{BETAS, EPSILON, MOMENTUM, OptimizerKind, Step};
+use super::{MovingSlice, Step};
 use crate::cpu::{change_in_place, side_by_side};
 use crate::ranks::{Ranks, sum_rows};
 use crate::training::Checkpoint;
@@ -251,107 +251,20 @@ fn share_size(rows: usize, shares: usize) -> usize {
 }
 
 /// Values with the moments of their gradients.
-pub struct Moving {
+struct Moving {
     values: Vec<f32>,
     first: Vec<f32>,
     second: Vec<f32>,
 }
 
 impl Moving {
-    pub fn new(values: Vec<f32>) -> Self {
+    fn new(values: Vec<f32>) -> Self {
         let zeros = vec![0.0; values.len()];
         Self { first: zeros.clone(), second: zeros, values }
     }
 
-    pub fn all(&mut self) -> MovingSlice<'_> {
-        MovingSlice::new(&mut self.values, &mut self.first, &mut self.second)
-    }
-}
-
-/// Some rows of a [`Moving`].
-pub struct MovingSlice<'a> {
-    values: &'a mut [f32],
-    first: &'a mut [f32],
-    second: &'a mut [f32],
-}
-
-impl<'a> MovingSlice<'a> {
-    pub fn new(values: &'a mut [f32], first: &'a mut [f32], second: &'a mut [f32]) -> Self {
-        Self { values, first, second }
-    }
-
-    /// Updates a row, counted from the first of the slice, by its gradient.
-    pub fn step(&mut self, row: usize, gradient: &[f32], step: Step) {
-        let range = row * gradient.len()..(row + 1) * gradient.len();
-        let (values, first) = (&mut self.values[range.clone()], &mut self.first[range.clone()]);
-        match step.rule {
-            OptimizerKind::Sgd => sgd(values, first, gradient, step),
-            OptimizerKind::Adamw => adamw(values, first, &mut self.second[range], gradient, step),
-        }
-    }
-
-    /// Splits the slice after the first `middle` values.
-    pub fn split_at(self, middle: usize) -> (Self, Self) {
-        let (values, values_after) = self.values.split_at_mut(middle);
-        let (first, first_after) = self.first.split_at_mut(middle);
-        let (second, second_after) = self.second.split_at_mut(middle);
-        let after = Self::new(values_after, first_after, second_after);
-        (Self { values, first, second }, after)
-    }
-}
-
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn sgd(values: &mut [f32], first: &mut [f32], gradient: &[f32], step: Step) {
-    let (momentum, rate) = (MOMENTUM as f32, step.learning_rate as f32);
-    let scale = step.scale as f32;
-    for ((value, first), gradient) in values.iter_mut().zip(first).zip(gradient) {
-        *first = momentum * *first + scale * gradient;
-        *value -= rate * *first;
-    }
-}
-
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn adamw(values: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[f32], step: Step) {
-    let (beta1, beta2) = (BETAS.0 as f32, BETAS.1 as f32);
-    let (rate, epsilon) = (step.learning_rate as f32, EPSILON as f32);
-    let decay = 1.0 - rate * step.weight_decay as f32;
-    let (scale1, scale2) = (1.0 / step.corrections.0 as f32, 1.0 / step.corrections.1 as f32);
-    let (moments, scale) = (first.iter_mut().zip(second), step.scale as f32);
-    for ((value, (first, second)), gradient) in values.iter_mut().zip(moments).zip(gradient) {
-        let gradient = scale * gradient;
-        *first = beta1 * *first + (1.0 - beta1) * gradient;
-        *second = beta2 * *second + (1.0 - beta2) * gradient * gradient;
-        *value = decay * *value - rate * *first * scale1 / ((*second * scale2).sqrt() + epsilon);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::{DenseOptimizer, Schedule};
-    use super::*;
-
-    #[test]
-    fn rows_and_tensors_move_alike() -> Result<()> {
-        for rule in [OptimizerKind::Sgd, OptimizerKind::Adamw] {
-            let schedule =
-                Schedule { rule, learning_rate: 0.1, warmup: 3, steps: 9, weight_decay: 0.01 };
-            let start = vec![0.5, -1.0, 2.0, 0.0];
-            // On the CPU, as on a device, f64 is updated by candle's operations.
-            let exact: Vec<f64> = start.iter().copied().map(f64::from).collect();
-            let variable = Var::from_vec(exact, 4, &Device::Cpu)?;
-            let mut dense = DenseOptimizer::new([("x".to_owned(), variable.clone())])?;
-            let mut moving = Moving::new(start);
-            for index in 0..9 {
-                let gradient = [0.3, -0.2 * index as f32, 0.01, 1.0 - index as f32];
-                let factors = Tensor::new(gradient.map(f64::from).as_slice(), &Device::Cpu)?;
-                let loss = (variable.as_tensor() * factors)?.sum_all()?;
-                dense.step(&loss.backward()?, schedule.step(index))?;
-                moving.all().step(0, &gradient, schedule.step(index));
-            }
-            for (dense, &row) in variable.to_vec1::<f64>()?.iter().zip(&moving.values) {
-                assert!((dense - f64::from(row)).abs() < 1e-5, "{rule:?}: {dense} {row}");
-            }
-        }
-        Ok(())
+    fn all(&mut self) -> MovingSlice<'_> {
+        let Self { values, first, second } = self;
+        MovingSlice { values, first, second }
     }
 }
