@@ -14,9 +14,8 @@ use clap::{Args, ValueEnum};
 
 use crate::config::{Compute, Config};
 use crate::options::DataOptions;
-use crate::run::write_weights;
+use crate::run::{State, write_weights};
 use crate::space::calibrate;
-use crate::state::State;
 use crate::training::Checkpoint;
 use crate::{onnx, solis};
 

@@ -24,6 +24,5 @@ pub mod ranks;
 pub mod run;
 pub mod solis;
 mod space;
-mod state;
 pub mod sweep;
 pub mod training;
