@@ -122,7 +122,7 @@ fn apart(all: &Tensor, variables: &[&Var]) -> Result<(GradStore, LossValues)> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use azimuth_network::parameters::Parameters;
     use azimuth_network::{Architecture, Inputs};
     use candle_core::Device;
@@ -135,36 +135,45 @@ mod tests {
     use crate::ranks::threads::on_threads;
     use crate::ranks::{Alone, share_of};
 
-    const PARTS: usize = 4;
-    const POSITIONS: usize = 5;
+    /// Number of positions of a part with all pieces.
+    const FULL: usize = 5;
 
-    /// Part `place` of a batch.
-    fn part(architecture: &Architecture, place: usize) -> BatchPart {
-        let number = |index: usize| (place * POSITIONS + index) as u32;
-        let mut inputs = Inputs::new(architecture.input_kind());
-        (0..POSITIONS).for_each(|i| inputs.push(&Board::chess960_startpos(number(i) * 40)));
+    /// Positions of a part with few pieces, for other heads.
+    const FEW: [&str; 2] =
+        ["8/2k5/8/3q4/8/8/4R3/4K3 w - - 0 1", "8/2k5/8/3n4/8/8/4R3/4K3 b - - 0 1"];
+
+    /// Part `place` of a batch of `parts`.
+    fn part(architecture: &Architecture, place: usize, parts: usize) -> BatchPart {
+        let number = |index: usize| (place * FULL + index) as u32;
+        let full = (0..FULL).map(|index| Board::chess960_startpos(number(index) * 40));
+        let few = FEW.map(|fen| fen.parse().expect("valid"));
+        let boards: Vec<Board> = full.chain(few).collect();
+        let labels = (0..FULL).map(|index| 0.3 + number(index) as f32 * 0.02);
         BatchPart {
             place,
-            weight: 1.0 / PARTS as f64,
-            inputs,
-            labels: (0..POSITIONS).map(|i| 0.3 + number(i) as f32 * 0.02).collect(),
+            weight: 1.0 / parts as f64,
+            inputs: Inputs::of(architecture.input_kind(), &boards),
+            labels: labels.chain([0.1, 0.2]).collect(),
             contrasts: 1,
         }
     }
 
-    /// The parameters and the last loss after some steps on this rank's share of the batch.
-    fn taught(encoder: &str, ranks: &dyn Ranks) -> Result<(Parameters, f32)> {
-        let options = format!("--steps 4 --warmup 1 --learning-rate 0.01 {encoder}");
-        let Config { architecture, losses, schedule, .. } =
-            TrainOptions::with_options(&options)?.config()?;
-        let mut model = build(&architecture, &Device::Cpu, DType::F32, 0.1, PARTS, 3)?;
+    /// The parameters and the last loss after the steps of a run on this rank's share of each batch.
+    pub fn taught(
+        model: &mut dyn Model,
+        config: &Config,
+        ranks: &dyn Ranks,
+    ) -> Result<(Parameters, f32)> {
+        let Config { architecture, losses, schedule, clip, .. } = config;
+        let count = config.sampling.parts;
         let mut loss = f32::NAN;
         for step in 0..schedule.steps {
-            let parts = share_of(ranks, PARTS)?.map(|place| part(&architecture, place)).collect();
-            let batch = Batch { parts, positions: PARTS * POSITIONS };
-            let (found, values) = gradients(&*model, batch, &losses, step, ranks)?;
+            let own = share_of(ranks, count)?;
+            let parts = own.map(|place| part(architecture, place, count)).collect();
+            let batch = Batch { parts, positions: count * (FULL + FEW.len()) };
+            let (found, values) = gradients(model, batch, losses, step, ranks)?;
             loss = values.total.to_scalar()?;
-            model.step(&found, schedule.step(step), Some(1.0))?;
+            model.step(&found, schedule.step(step), *clip)?;
         }
         Ok((model.parameters()?, loss))
     }
@@ -176,9 +185,16 @@ mod tests {
              --middle-layers 1",
             "--encoder mini --layers 1 --hidden 16 --heads 2 --mlp 16 --embedding-dim 8",
         ] {
-            let (expected, loss) = taught(encoder, &Alone)?;
+            let options = "--steps 4 --warmup 1 --learning-rate 0.01 --parts 4 --clip 1";
+            let config = TrainOptions::with_options(&format!("{options} {encoder}"))?.config()?;
+            let taught = |ranks: &dyn Ranks| {
+                let (architecture, parts) = (&config.architecture, config.sampling.parts);
+                let mut model = build(architecture, &Device::Cpu, DType::F32, 0.1, parts, 3)?;
+                taught(&mut *model, &config, ranks)
+            };
+            let (expected, loss) = taught(&Alone)?;
             for count in [2, 4] {
-                for (found, its_loss) in on_threads(count, |ranks| taught(encoder, ranks))? {
+                for (found, its_loss) in on_threads(count, taught)? {
                     assert_eq!(its_loss.to_bits(), loss.to_bits());
                     for (name, _) in expected.iter() {
                         let bits = |parameters: &Parameters| -> Result<Vec<u32>> {
@@ -189,7 +205,7 @@ mod tests {
                 }
             }
         }
-        assert!(on_threads(3, |ranks| share_of(ranks, PARTS)).is_err());
+        assert!(on_threads(3, |ranks| share_of(ranks, 4)).is_err());
         Ok(())
     }
 }

@@ -12,7 +12,7 @@ use candle_core::backprop::GradStore;
 use candle_core::{DType, Device, Tensor, Var};
 use rand_distr::{Distribution, Normal, Uniform};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use sparse::{Sparse, SparseOnDevice};
+use sparse::Sparse;
 use transformer::TransformerModel;
 
 use crate::beginning::{Beginning, READOUT_LENGTH};
@@ -128,10 +128,9 @@ pub fn build(
         Architecture::Transformer(config) => {
             Box::new(TransformerModel::new(config, device, dtype, dropout, seed)?)
         }
-        Architecture::Sparse(config) if device.is_cpu() => {
-            Box::new(Sparse::new(config, parts, seed)?)
+        Architecture::Sparse(config) => {
+            Box::new(Sparse::new(config, device, device.is_cpu().then_some(parts), seed)?)
         }
-        Architecture::Sparse(config) => Box::new(SparseOnDevice::new(config, device, seed)?),
     })
 }
 
@@ -170,57 +169,24 @@ pub fn variable(
 mod tests {
     use azimuth_network::sparse::SparseConfig;
     use azimuth_network::transformer::TransformerConfig;
-    use cozy_chess::Board;
 
+    use super::gradients::tests::taught;
     use super::*;
-    use crate::config::Config;
-    use crate::data::sampler::BatchPart;
     use crate::options::TrainOptions;
     use crate::ranks::Alone;
 
-    /// The loss of a batch of two kinds of positions with distant labels, and the parameters after
-    /// some steps.
-    fn taught(model: &mut dyn Model, config: &SparseConfig) -> Result<(f32, Parameters)> {
-        let mut inputs = Inputs::new(Architecture::Sparse(config.clone()).input_kind());
-        for number in 0..6 {
-            inputs.push(&Board::chess960_startpos(number * 100));
-        }
-        for fen in ["8/2k5/8/3q4/8/8/4R3/4K3 w - - 0 1", "8/2k5/8/3n4/8/8/4R3/4K3 b - - 0 1"] {
-            inputs.push(&fen.parse().map_err(|error| anyhow::anyhow!("{fen}: {error}"))?);
-        }
-        let labels = vec![0.5, 0.5, 0.52, 0.48, 0.5, 0.5, 0.1, 0.2];
-        // Adam would amplify the rounding errors of sums that cancel.
-        let options = "--steps 5 --optimizer sgd --learning-rate 0.001";
-        let Config { losses, schedule, .. } = TrainOptions::with_options(options)?.config()?;
-        let mut loss = f32::NAN;
-        for step in 0..schedule.steps {
-            let part = BatchPart {
-                place: 0,
-                weight: 1.0,
-                inputs: inputs.clone(),
-                labels: labels.clone(),
-                contrasts: 1,
-            };
-            let batch = Batch { positions: labels.len(), parts: vec![part] };
-            let (found, values) = gradients(model, batch, &losses, step, &Alone)?;
-            loss = values.total.to_scalar()?;
-            model.step(&found, schedule.step(step), Some(10.0))?;
-        }
-        Ok((loss, model.parameters()?))
-    }
-
     #[test]
     fn a_table_for_a_device_learns_as_one_of_rows() -> Result<()> {
-        let config = SparseConfig {
-            features: "exchange-states-16+threats+king-buckets-4".parse()?,
-            accumulator: 128,
-            embedding_dim: 8,
-            heads: 4,
-            middle_layers: 2,
+        // Adam would amplify the rounding errors of sums that cancel.
+        let options = "--steps 5 --optimizer sgd --learning-rate 0.001 --clip 10 --accumulator 128 \
+                       --features exchange-states-16+threats+king-buckets-4 --embedding-dim 8 \
+                       --heads 4 --middle-layers 2";
+        let config = TrainOptions::with_options(options)?.config()?;
+        let Architecture::Sparse(sparse) = &config.architecture else { unreachable!() };
+        let learn = |parts: Option<usize>| {
+            taught(&mut Sparse::new(sparse, &Device::Cpu, parts, 3)?, &config, &Alone)
         };
-        let (rows_loss, rows) = taught(&mut Sparse::new(&config, 1, 3)?, &config)?;
-        let mut on_device = SparseOnDevice::new(&config, &Device::Cpu, 3)?;
-        let (dense_loss, dense) = taught(&mut on_device, &config)?;
+        let ((rows, rows_loss), (dense, dense_loss)) = (learn(Some(1))?, learn(None)?);
         assert!((rows_loss - dense_loss).abs() < 1e-2 * rows_loss, "{rows_loss} {dense_loss}");
         for name in ["features.weight", "features.bias", "middle.weight", "projection.bias"] {
             let difference = (rows.get(name)? - dense.get(name)?)?.abs()?.max_all()?;
@@ -243,8 +209,8 @@ mod tests {
         let device = &Device::Cpu;
         type Kind<'a> = &'a dyn Fn(u64) -> Result<Box<dyn Model>>;
         let kinds: [(usize, Kind<'_>); 3] = [
-            (8, &|seed| Ok(Box::new(Sparse::new(&sparse, 2, seed)?))),
-            (8, &|seed| Ok(Box::new(SparseOnDevice::new(&sparse, device, seed)?))),
+            (8, &|seed| Ok(Box::new(Sparse::new(&sparse, device, Some(2), seed)?))),
+            (8, &|seed| Ok(Box::new(Sparse::new(&sparse, device, None, seed)?))),
             (mini.embedding_dim, &|seed| {
                 Ok(Box::new(TransformerModel::new(&mini, device, DType::F32, 0.0, seed)?))
             }),

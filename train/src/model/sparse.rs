@@ -22,24 +22,55 @@ use crate::optimizer::{DenseOptimizer, Step};
 use crate::ranks::Ranks;
 use crate::training::Checkpoint;
 
-/// A sparse encoder in training on the CPU.
+/// A sparse encoder in training.
 pub struct Sparse {
     network: SparseNetwork,
     layers: SparseLayers,
-    table: FactoredTable,
+    table: Table,
     optimizer: DenseOptimizer,
 }
 
+/// The feature table in training.
+enum Table {
+    /// On the CPU: a step updates only some rows.
+    Rows(FactoredTable),
+    /// On a device: the optimiser of the layers updates all rows.
+    Dense(DenseTable),
+}
+
+impl Table {
+    fn rows(&self) -> Option<&FactoredTable> {
+        match self {
+            Self::Rows(table) => Some(table),
+            Self::Dense(_) => None,
+        }
+    }
+}
+
 impl Sparse {
-    /// Parameters initialised from `seed`; batches come in `parts`.
-    pub fn new(config: &SparseConfig, parts: usize, seed: u64) -> Result<Self> {
+    /// An encoder with parameters initialised from `seed`. On the CPU, a step updates only the rows
+    /// that the `parts` of its batch use; without `parts`, it updates all rows.
+    pub fn new(
+        config: &SparseConfig,
+        device: &Device,
+        parts: Option<usize>,
+        seed: u64,
+    ) -> Result<Self> {
+        let SparseConfig { features, accumulator, .. } = *config;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let drawn = drawn_shared(config, &mut rng)?;
-        let table = FactoredTable::new(config.features, config.accumulator, parts, drawn)?;
-        let layers = SparseLayers::new(config, &Device::Cpu, &mut rng)?;
+        let table = match parts {
+            Some(parts) => Table::Rows(FactoredTable::new(features, accumulator, parts, drawn)?),
+            None => Table::Dense(DenseTable::new(features, accumulator, device, drawn)?),
+        };
+        let layers = SparseLayers::new(config, device, &mut rng)?;
+        let (rows, variables) = match &table {
+            Table::Rows(table) => (table.table(), Vec::new()),
+            Table::Dense(table) => (table.own.as_tensor(), table.variables()),
+        };
         Ok(Self {
-            network: SparseNetwork::new(config, &layers.with_table(table.table()))?,
-            optimizer: DenseOptimizer::new(layers.variables())?,
+            network: SparseNetwork::new(config, &layers.with_table(rows))?,
+            optimizer: DenseOptimizer::new(layers.variables().chain(variables))?,
             layers,
             table,
         })
@@ -56,119 +87,79 @@ impl Model for Sparse {
     }
 
     fn begin(&mut self, beginning: &Beginning) -> Result<()> {
-        self.table.begin(&self.layers.begin(beginning)?)
+        let rows = self.layers.begin(beginning)?;
+        match &mut self.table {
+            Table::Rows(table) => table.begin(&rows),
+            Table::Dense(table) => table.begin(&rows),
+        }
     }
 
     fn prepare(&self, batch: &Batch) -> Result<()> {
-        self.table.prepare(batch.parts.iter().filter_map(|part| part.inputs.features()))
+        let parts = batch.parts.iter().filter_map(|part| part.inputs.features());
+        self.table.rows().map_or(Ok(()), |table| table.prepare(parts))
     }
 
     fn forward(&self, place: usize, inputs: Inputs, _seed: u64) -> Result<EmbeddedBatch<'_>> {
         let Inputs::Features(features) = inputs else { bail!("a sparse encoder reads features") };
-        let sink = Some(self.table.sink(place));
-        Ok(EmbeddedBatch { z: self.network.forward(&features, sink)?, back: None })
-    }
-
-    fn sum_rows(&self, ranks: &dyn Ranks) -> Result<()> {
-        self.table.sum(ranks)
-    }
-
-    fn step(&mut self, gradients: &GradStore, step: Step, clip: Option<f64>) -> Result<()> {
-        let step = step.clipped(clip, || {
-            Ok(self.optimizer.squared_gradient(gradients)? + self.table.squared_gradient())
-        })?;
-        self.optimizer.step(gradients, step)?;
-        self.table.step(step);
-        Ok(())
-    }
-
-    fn parameters(&self) -> Result<Parameters> {
-        self.layers.playing(&self.table.whole()?)
-    }
-
-    fn state(&self) -> Result<Vec<(String, Tensor)>> {
-        Ok(self.optimizer.state().chain(self.table.state()?).collect())
-    }
-
-    fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
-        self.optimizer.restore(checkpoint)?;
-        self.table.restore(checkpoint)
-    }
-}
-
-/// The name in a checkpoint of the shared parts of the table's rows.
-const SHARED: &str = "features.shared";
-
-/// A sparse encoder in training on a device.
-pub struct SparseOnDevice {
-    network: SparseNetwork,
-    layers: SparseLayers,
-    table: DenseTable,
-    optimizer: DenseOptimizer,
-}
-
-impl SparseOnDevice {
-    pub fn new(config: &SparseConfig, device: &Device, seed: u64) -> Result<Self> {
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let drawn = drawn_shared(config, &mut rng)?;
-        let table = DenseTable::new(config.features, config.accumulator, device, drawn)?;
-        let layers = SparseLayers::new(config, device, &mut rng)?;
-        let of_table = [(TABLE, &table.own), (SHARED, &table.shared)];
-        let of_table = of_table.map(|(name, variable)| (name.to_owned(), variable.clone()));
-        Ok(Self {
-            network: SparseNetwork::new(config, &layers.with_table(&table.own))?,
-            optimizer: DenseOptimizer::new(layers.variables().chain(of_table))?,
-            layers,
-            table,
-        })
-    }
-}
-
-impl Model for SparseOnDevice {
-    fn optimizer(&self) -> &DenseOptimizer {
-        &self.optimizer
-    }
-
-    fn readout(&self) -> &Readout {
-        &self.layers.readout
-    }
-
-    fn begin(&mut self, beginning: &Beginning) -> Result<()> {
-        self.table.begin(&self.layers.begin(beginning)?)
-    }
-
-    fn forward(&self, _place: usize, inputs: Inputs, _seed: u64) -> Result<EmbeddedBatch<'_>> {
-        let Inputs::Features(features) = inputs else { bail!("a sparse encoder reads features") };
-        let sums = self.network.device_sums(&features, &self.table.folded()?)?;
+        let table = match &self.table {
+            Table::Rows(table) => {
+                let z = self.network.forward(&features, Some(table.sink(place)))?;
+                return Ok(EmbeddedBatch { z, back: None });
+            }
+            Table::Dense(table) => table,
+        };
+        let sums = self.network.device_sums(&features, &table.folded()?)?;
         let activations: Tensor = Var::from_tensor(sums.activations())?.as_tensor().clone();
         let z = self.network.after_sums(&activations, &features)?;
         let back = move |slopes: &Tensor, gradients: &mut GradStore| -> Result<()> {
-            let (own, bias) = sums.backward(slopes, self.table.own.dim(0)?)?;
-            gradients.insert(&self.table.shared, self.table.shared_gradient(&own)?);
-            gradients.insert(&self.table.own, own);
+            let (own, bias) = sums.backward(slopes, table.own.dim(0)?)?;
+            gradients.insert(&table.shared, table.shared_gradient(&own)?);
+            gradients.insert(&table.own, own);
             gradients.insert(self.layers.bias(), bias);
             Ok(())
         };
         Ok(EmbeddedBatch { z, back: Some((activations, Box::new(back))) })
     }
 
+    fn sum_rows(&self, ranks: &dyn Ranks) -> Result<()> {
+        self.table.rows().map_or(Ok(()), |table| table.sum(ranks))
+    }
+
     fn step(&mut self, gradients: &GradStore, step: Step, clip: Option<f64>) -> Result<()> {
-        let step = step.clipped(clip, || self.optimizer.squared_gradient(gradients))?;
-        self.optimizer.step(gradients, step)
+        let step = step.clipped(clip, || {
+            let of_rows = self.table.rows().map_or(0.0, FactoredTable::squared_gradient);
+            Ok(self.optimizer.squared_gradient(gradients)? + of_rows)
+        })?;
+        self.optimizer.step(gradients, step)?;
+        if let Table::Rows(table) = &mut self.table {
+            table.step(step);
+        }
+        Ok(())
     }
 
     fn parameters(&self) -> Result<Parameters> {
-        self.layers.playing(&self.table.folded()?)
+        self.layers.playing(&match &self.table {
+            Table::Rows(table) => table.whole()?,
+            Table::Dense(table) => table.folded()?,
+        })
     }
 
     fn state(&self) -> Result<Vec<(String, Tensor)>> {
-        Ok(self.optimizer.state().collect())
+        let of_rows = self.table.rows().map(FactoredTable::state).transpose()?;
+        Ok(self.optimizer.state().chain(of_rows.into_iter().flatten()).collect())
     }
 
     fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
-        self.optimizer.restore(checkpoint)
+        self.optimizer.restore(checkpoint)?;
+        match &mut self.table {
+            Table::Rows(table) => table.restore(checkpoint),
+            Table::Dense(_) => Ok(()),
+        }
     }
 }
+
+/// The name in a checkpoint of the shared parts of the table's rows.
+const SHARED: &str = "features.shared";
 
 /// The rows' own values and the shared parts of a table.
 struct DenseTable {
@@ -188,6 +179,11 @@ impl DenseTable {
         let rest = Tensor::zeros((more, width), DType::F32, device)?;
         let shared = Var::from_tensor(&Tensor::cat(&[&drawn, &rest], 0)?)?;
         Ok(Self { set, own: Var::zeros((set.rows(), width), DType::F32, device)?, shared })
+    }
+
+    /// Its variables with their names in a checkpoint.
+    fn variables(&self) -> Vec<(String, Var)> {
+        vec![(TABLE.to_owned(), self.own.clone()), (SHARED.to_owned(), self.shared.clone())]
     }
 
     /// Sets the rows' own values to `rows` (rows x H), and the shared parts to zero.
