@@ -1,19 +1,112 @@
-//! The transformer: from tokens to the space, and its gradient.
+//! The paper's encoder (section 3.2): a post-norm transformer over 77 tokens and a CLS token,
+//! projected and scaled to unit length; its sizes and parameters, the network, and its gradient.
+//!
+//! Layers are PyTorch's `nn.TransformerEncoderLayer` in its default form. Parameters have the names
+//! of the authors' published code, so that a checkpoint converts key by key.
 
 use std::collections::HashMap;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use azimuth_chess::tokens::{self, Tokens};
 use candle_core::{D, DType, Device, Module, Tensor};
 use candle_nn::Linear;
+use serde::{Deserialize, Serialize};
 
-use super::{LENGTH, TransformerConfig, layer_name};
 use crate::fused::{self, AddNorm, DropoutMask, Operations};
 use crate::normalize::normalize;
-use crate::parameters::Parameters;
+use crate::parameters::{Init, ParameterSpec, Parameters, linear};
+
+/// Length of a sequence: the tokens and CLS.
+pub const LENGTH: usize = tokens::LEN + 1;
 
 /// Id of CLS, the first token of every sequence: the row after those of the vocabulary.
 const CLS: u8 = tokens::VOCABULARY as u8;
+
+/// Name of a layer's parameter.
+fn layer_name(layer: usize, part: &str) -> String {
+    format!("transformer.layers.{layer}.{part}")
+}
+
+/// Sizes of a transformer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TransformerConfig {
+    /// Encoder layers (the paper's L).
+    pub layers: usize,
+    /// Width of a token (H).
+    pub hidden: usize,
+    /// Attention heads (N).
+    pub heads: usize,
+    /// Width of the feed-forward layer.
+    pub mlp: usize,
+    /// Dimension of the embedding (D).
+    pub embedding_dim: usize,
+}
+
+impl TransformerConfig {
+    /// The mini of the authors' follow-up (arXiv 2511.09477), 0.8M parameters.
+    pub fn mini() -> Self {
+        Self { layers: 6, hidden: 128, heads: 8, mlp: 256, embedding_dim: 128 }
+    }
+
+    /// The paper's small.
+    pub fn small() -> Self {
+        Self { layers: 6, hidden: 512, heads: 16, mlp: 512, embedding_dim: 512 }
+    }
+
+    /// The paper's base.
+    pub fn base() -> Self {
+        Self { layers: 6, hidden: 1024, heads: 16, mlp: 1024, embedding_dim: 1024 }
+    }
+
+    /// Checks that the sizes are valid.
+    pub fn check(&self) -> Result<()> {
+        let sizes = [self.layers, self.hidden, self.heads, self.mlp, self.embedding_dim];
+        ensure!(sizes.iter().all(|size| (1..=1 << 16).contains(size)), "a size is out of range");
+        ensure!(
+            self.hidden.is_multiple_of(self.heads),
+            "hidden width {} is not a multiple of the {} heads",
+            self.hidden,
+            self.heads
+        );
+        Ok(())
+    }
+
+    /// Every parameter, with PyTorch's initial distribution.
+    pub fn parameters(&self) -> Vec<ParameterSpec> {
+        let hidden = self.hidden;
+        let normal =
+            |name: &str, shape: &[usize]| ParameterSpec::new(name, shape, Init::Normal(1.0));
+        let mut specs = vec![
+            normal("embedding.weight", &[tokens::VOCABULARY, hidden]),
+            normal("cls_token", &[1, 1, hidden]),
+            normal("positional_encoding", &[1, LENGTH, hidden]),
+        ];
+        for layer in 0..self.layers {
+            let name = |part: &str| layer_name(layer, part);
+            let constant = |part: &str, size: usize, value: f32| {
+                ParameterSpec::new(name(part), &[size], Init::Constant(value))
+            };
+            // Xavier uniform over the packed (3H, H) matrix, as in nn.MultiheadAttention.
+            let xavier = Init::Uniform((6.0 / (4 * hidden) as f32).sqrt());
+            let in_weight = name("self_attn.in_proj_weight");
+            let [out_weight, _] = linear(&name("self_attn.out_proj"), hidden, hidden);
+            specs.extend([
+                ParameterSpec::new(in_weight, &[3 * hidden, hidden], xavier),
+                constant("self_attn.in_proj_bias", 3 * hidden, 0.0),
+                out_weight,
+                constant("self_attn.out_proj.bias", hidden, 0.0),
+            ]);
+            specs.extend(linear(&name("linear1"), hidden, self.mlp));
+            specs.extend(linear(&name("linear2"), self.mlp, hidden));
+            for norm in ["norm1", "norm2"] {
+                specs.push(constant(&format!("{norm}.weight"), hidden, 1.0));
+                specs.push(constant(&format!("{norm}.bias"), hidden, 0.0));
+            }
+        }
+        specs.extend(linear("projection", hidden, self.embedding_dim));
+        specs
+    }
+}
 
 /// Dropout of a training step. It drops the same values on every device.
 #[derive(Clone, Copy, Debug)]
@@ -357,9 +450,59 @@ pub fn sequences_of(batch: &[Tokens]) -> impl Iterator<Item = u8> {
 
 #[cfg(test)]
 mod tests {
+    use candle_core::safetensors;
+
     use super::*;
 
+    /// Written by `tests/python/make_transformer_fixture.py` with PyTorch.
+    const FIXTURE: &str =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/transformer.safetensors");
+
+    /// The sizes of the fixture.
     const CONFIG: TransformerConfig =
+        TransformerConfig { layers: 2, hidden: 16, heads: 4, mlp: 24, embedding_dim: 12 };
+
+    fn largest_difference(dtype: DType, operations: Operations) -> Result<f32> {
+        let tensors = safetensors::load(FIXTURE, &Device::Cpu)?;
+        let tokens: Vec<Vec<u32>> = tensors["test.tokens"].to_dtype(DType::U32)?.to_vec2()?;
+        let tokens = tokens.iter().map(|ids| std::array::from_fn(|place| ids[place] as u8));
+        let ids = token_ids(&tokens.collect::<Vec<Tokens>>(), &Device::Cpu)?;
+        let expected = tensors["test.embeddings"].clone();
+        let parameters = Parameters::new(tensors).to(&Device::Cpu, dtype)?;
+        let embeddings = Transformer::new(&CONFIG, &parameters)?.with(operations).forward(&ids)?;
+        Ok((embeddings - expected)?.abs()?.max_all()?.to_scalar()?)
+    }
+
+    #[test]
+    fn embeddings_equal_pytorchs() -> Result<()> {
+        // No operation is fused in 64 bits.
+        for (dtype, operations) in [
+            (DType::F32, Operations::Fused),
+            (DType::F32, Operations::Composed),
+            (DType::F64, Operations::Fused),
+        ] {
+            let difference = largest_difference(dtype, operations)?;
+            assert!(difference < 1e-5, "{dtype:?}, {operations:?}: differs by {difference}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn sizes_are_the_papers() {
+        for (config, millions) in [
+            (TransformerConfig::mini(), 0.8),
+            (TransformerConfig::small(), 9.8),
+            (TransformerConfig::base(), 39.0),
+        ] {
+            let count: usize =
+                config.parameters().iter().map(|spec| spec.shape.iter().product::<usize>()).sum();
+            let found = count as f64 / 1e6;
+            assert!((found - millions).abs() < 0.05 * millions, "{config:?}: {found}M");
+        }
+    }
+
+    /// Sizes for gradients.
+    const SMALL: TransformerConfig =
         TransformerConfig { layers: 2, hidden: 8, heads: 2, mlp: 12, embedding_dim: 5 };
 
     fn wave(shape: &[usize], step: f32) -> Result<Tensor> {
@@ -368,7 +511,7 @@ mod tests {
 
     fn parameters() -> Result<HashMap<String, Tensor>> {
         let named =
-            CONFIG.parameters().into_iter().enumerate().map(|(index, spec)| {
+            SMALL.parameters().into_iter().enumerate().map(|(index, spec)| {
                 Ok((spec.name, wave(&spec.shape, 0.31 + index as f32 * 0.07)?))
             });
         named.collect()
@@ -376,7 +519,7 @@ mod tests {
 
     /// A weighted sum of the embeddings. Its central differences are compared with the gradients.
     fn loss(parameters: &HashMap<String, Tensor>, ids: &Tensor, dropout: Dropout) -> Result<f32> {
-        let network = Transformer::new(&CONFIG, &Parameters::new(parameters.clone()))?;
+        let network = Transformer::new(&SMALL, &Parameters::new(parameters.clone()))?;
         let z = network.forward_traced(ids, dropout)?.z;
         Ok((&z * wave(z.dims(), 0.77)?)?.sum_all()?.to_scalar()?)
     }
@@ -388,12 +531,12 @@ mod tests {
         let ids = token_ids(&[start, tokens::tokenize(&board, 30)], &Device::Cpu)?;
         let mut parameters = parameters()?;
         for dropout in [Dropout::NONE, Dropout::new(0.2, 11)] {
-            let network = Transformer::new(&CONFIG, &Parameters::new(parameters.clone()))?;
+            let network = Transformer::new(&SMALL, &Parameters::new(parameters.clone()))?;
             let trace = network.forward_traced(&ids, dropout)?;
             let slopes = wave(trace.embeddings().dims(), 0.77)?;
             let found = network.backward(trace, &slopes)?;
             assert_eq!(found.len(), parameters.len());
-            for spec in CONFIG.parameters() {
+            for spec in SMALL.parameters() {
                 let whole = parameters[&spec.name].clone();
                 let gradient = found[&spec.name].clone();
                 assert_eq!(gradient.dims(), whole.dims(), "{}", spec.name);
