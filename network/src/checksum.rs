@@ -157,37 +157,10 @@ mod tests {
     }
 
     #[test]
-    fn the_same_content_gives_the_same_bytes() -> Result<()> {
-        let first = example()?;
-        for _ in 0..20 {
-            assert_eq!(example()?, first);
-        }
-        let nothing = to_bytes(Vec::<(String, Tensor)>::new(), [("step", "0".to_owned())])?;
-        check(&nothing)?;
-        assert!(SafeTensors::deserialize(&nothing)?.is_empty());
-        Ok(())
-    }
-
-    #[test]
     fn a_large_header_is_refused_before_it_is_parsed() {
         let mut bytes = vec![b'['; 4 << 20];
         bytes[..LENGTH].copy_from_slice(&(3u64 << 20).to_le_bytes());
         let error = check(&bytes).expect_err("large").to_string();
         assert!(error.contains("header of 3145728 bytes"), "{error}");
-    }
-
-    #[test]
-    fn files_without_a_checksum_are_read_and_others_say_the_way_out() -> Result<()> {
-        let bytes = example()?;
-        let file = SafeTensors::deserialize(&bytes)?;
-        let metadata = HashMap::from([("step".to_owned(), "12".to_owned())]);
-        check(&serialize(file.tensors(), Some(metadata))?)?;
-        check(&serialize(file.tensors(), None)?)?;
-        let mut damaged = bytes.clone();
-        *damaged.last_mut().expect("bytes") ^= 1;
-        let error = check(&damaged).expect_err("damaged").to_string();
-        assert!(error.contains("is damaged") && error.contains("another copy"), "{error}");
-        assert!(check(&bytes[..bytes.len() - 1]).is_err());
-        Ok(())
     }
 }

@@ -322,19 +322,6 @@ mod tests {
     }
 
     #[test]
-    fn no_other_file_is_touched() -> Result<()> {
-        let folder = tempfile::tempdir()?;
-        let at = |name: &str| folder.path().join(name);
-        fs::write(at("run.partial"), "a user's own")?;
-        replace_file(&at("run.json"), b"first")?;
-        replace_file(&at("run.json"), b"second")?;
-        assert_eq!(fs::read(at("run.partial"))?, b"a user's own");
-        assert_eq!(fs::read(at("run.json"))?, b"second");
-        assert_eq!(names(folder.path())?, ["run.json", "run.partial"]);
-        Ok(())
-    }
-
-    #[test]
     fn writers_at_the_same_time_never_mix() -> Result<()> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("shared");
