@@ -12,7 +12,7 @@ use candle_core::{D, DType, Device, Module, Tensor};
 use candle_nn::Linear;
 use serde::{Deserialize, Serialize};
 
-use crate::fused::{self, AddNorm, DropoutMask, Operations};
+use crate::fused::{self, AddNorm, Attention, DropoutMask, Gelu, Operations, Residual};
 use crate::normalize::normalize;
 use crate::parameters::{Init, ParameterSpec, Parameters, linear};
 
@@ -280,24 +280,36 @@ impl Transformer {
         let packed = x.matmul(&layer.in_weight.t()?)?;
         let by_sample = sequences(&packed)?;
         let operations = self.operations;
-        let weights = mask(Site::Weights);
-        let mixed = fused::attention(operations, &by_sample, &layer.in_bias, self.heads, weights)?;
-        let mixed = mixed.flatten(0, 1)?;
+        let attention = self.attention(layer, &by_sample, mask(Site::Weights));
+        let mixed = fused::attention(operations, attention)?.flatten(0, 1)?;
         let (kept, mixed) = match self.is_last(index) {
             true => (cls_rows(&x)?, cls_rows(&mixed)?),
             false => (x.clone(), mixed),
         };
         let attended = mixed.matmul(&layer.out_weight.t()?)?;
         let dropped = mask(Site::Attended);
-        let normed = fused::add_norm(operations, &kept, &attended, &layer.norm1, dropped)?;
+        let residual = Residual { x: &kept, branch: &attended, norm: &layer.norm1, mask: dropped };
+        let normed = fused::add_norm(operations, residual)?;
         let wide = normed.matmul(&layer.weight1.t()?)?;
-        let activated = fused::gelu(operations, &wide, &layer.bias1, mask(Site::Widened))?;
+        let gelu = Gelu { x: &wide, bias: &layer.bias1, mask: mask(Site::Widened) };
+        let activated = fused::gelu(operations, gelu)?;
         let narrowed = activated.matmul(&layer.weight2.t()?)?;
         let dropped = mask(Site::Narrowed);
-        let out = fused::add_norm(operations, &normed, &narrowed, &layer.norm2, dropped)?;
+        let residual =
+            Residual { x: &normed, branch: &narrowed, norm: &layer.norm2, mask: dropped };
+        let out = fused::add_norm(operations, residual)?;
         let trace =
             LayerTrace { x, packed, kept, mixed, attended, normed, wide, activated, narrowed };
         Ok((trace, out))
+    }
+
+    fn attention<'a>(
+        &self,
+        layer: &'a Layer,
+        packed: &'a Tensor,
+        mask: DropoutMask,
+    ) -> Attention<'a> {
+        Attention { packed, bias: &layer.in_bias, heads: self.heads, mask }
     }
 
     fn is_last(&self, layer: usize) -> bool {
@@ -345,30 +357,28 @@ impl Transformer {
         let name = |part: &str| layer_name(index, part);
         let mask = |site| dropout.mask(index, site);
 
-        let norm2 =
-            fused::add_norm_back(normed, narrowed, &layer.norm2, mask(Site::Narrowed), slopes)?;
+        let dropped = mask(Site::Narrowed);
+        let residual = Residual { x: normed, branch: narrowed, norm: &layer.norm2, mask: dropped };
+        let norm2 = fused::add_norm_back(residual, slopes)?;
         product_back(&name("linear2"), &norm2.branch, activated, found)?;
         let slopes = norm2.branch.matmul(&layer.weight2)?;
-        let slopes = fused::gelu_back(wide, &layer.bias1, mask(Site::Widened), &slopes)?;
+        let gelu = Gelu { x: wide, bias: &layer.bias1, mask: mask(Site::Widened) };
+        let slopes = fused::gelu_back(gelu, &slopes)?;
         product_back(&name("linear1"), &slopes, normed, found)?;
         let slopes = (norm2.x + slopes.matmul(&layer.weight1)?)?;
 
-        let norm1 =
-            fused::add_norm_back(kept, attended, &layer.norm1, mask(Site::Attended), &slopes)?;
+        let dropped = mask(Site::Attended);
+        let residual = Residual { x: kept, branch: attended, norm: &layer.norm1, mask: dropped };
+        let norm1 = fused::add_norm_back(residual, &slopes)?;
         product_back(&name("self_attn.out_proj"), &norm1.branch, mixed, found)?;
         let slopes = norm1.branch.matmul(&layer.out_weight)?;
         let (direct, slopes) = match self.is_last(index) {
             true => (among_zeros(&norm1.x)?, among_zeros(&slopes)?),
             false => (norm1.x, slopes),
         };
-        let slopes = fused::attention_back(
-            &sequences(packed)?,
-            &layer.in_bias,
-            self.heads,
-            mask(Site::Weights),
-            &sequences(&slopes)?,
-        )?;
-        let slopes = slopes.flatten(0, 1)?;
+        let by_sample = sequences(packed)?;
+        let attention = self.attention(layer, &by_sample, mask(Site::Weights));
+        let slopes = fused::attention_back(attention, &sequences(&slopes)?)?.flatten(0, 1)?;
         found.insert(name("self_attn.in_proj_weight"), slopes.t()?.matmul(x)?);
         found.insert(name("self_attn.in_proj_bias"), fused::column_sums(&slopes)?);
         for (norm, slopes) in

@@ -21,7 +21,8 @@ pub mod reference;
 use candle_core::{DType, Result, Tensor};
 
 pub use operations::{
-    AddNorm, AddNormBack, DropoutMask, LAYER_NORM_EPSILON, Operations, column_sums,
+    AddNorm, AddNormBack, Attention, DropoutMask, Gelu, LAYER_NORM_EPSILON, Operations, Residual,
+    column_sums,
 };
 
 /// The rows of `table` (ids x H) for the `ids` (batch x length, u8), plus the rows of `positional`
@@ -40,115 +41,67 @@ pub fn embed(
     }
 }
 
-/// Softmax attention. `packed`, (batch, length, 3H), contains queries, keys and values without
-/// their `bias` (3H), in `heads` heads of H / heads each; the result is (batch, length, H). `mask`
-/// drops attention weights.
-pub fn attention(
-    operations: Operations,
-    packed: &Tensor,
-    bias: &Tensor,
-    heads: usize,
-    mask: DropoutMask,
-) -> Result<Tensor> {
-    match path(operations, packed) {
-        Path::Cpu => cpu::attention(packed, bias, heads, mask),
+/// Softmax attention: (batch, length, H).
+pub fn attention(operations: Operations, input: Attention<'_>) -> Result<Tensor> {
+    match path(operations, input.packed) {
+        Path::Cpu => cpu::attention(input),
         #[cfg(feature = "cuda")]
-        Path::Cuda if cuda::takes_attention(packed, heads)? => {
-            cuda::attention(packed, bias, heads, mask)
-        }
-        _ => reference::attention(packed, bias, heads, mask),
+        Path::Cuda if cuda::takes_attention(input.packed, input.heads)? => cuda::attention(input),
+        _ => reference::attend(input),
     }
 }
 
 /// Gradient of [`attention`] with respect to `packed`, given the gradient of its result. The sum of
 /// the returned rows is the gradient of the bias.
-pub fn attention_back(
-    packed: &Tensor,
-    bias: &Tensor,
-    heads: usize,
-    mask: DropoutMask,
-    gradient: &Tensor,
-) -> Result<Tensor> {
-    match path(Operations::Fused, packed) {
-        Path::Cpu => cpu::attention_back(packed, bias, heads, mask, gradient),
+pub fn attention_back(input: Attention<'_>, gradient: &Tensor) -> Result<Tensor> {
+    match path(Operations::Fused, input.packed) {
+        Path::Cpu => cpu::attention_back(input, gradient),
         #[cfg(feature = "cuda")]
-        Path::Cuda if cuda::takes_attention_back(packed, heads)? => {
-            cuda::attention_back(packed, bias, heads, mask, gradient)
+        Path::Cuda if cuda::takes_attention_back(input.packed, input.heads)? => {
+            cuda::attention_back(input, gradient)
         }
-        _ => {
-            let attend = |packed: &[Tensor]| reference::attention(&packed[0], bias, heads, mask);
-            let [gradients] = reference::gradients(attend, [packed], gradient)?;
-            Ok(gradients)
-        }
+        _ => reference::attention_back(input, gradient),
     }
 }
 
-/// `GELU(x + bias)` with the exact Gaussian distribution; `x` is (rows, width).
-pub fn gelu(
-    operations: Operations,
-    x: &Tensor,
-    bias: &Tensor,
-    mask: DropoutMask,
-) -> Result<Tensor> {
-    match path(operations, x) {
-        Path::Cpu => cpu::gelu(x, bias, mask),
+/// `GELU(x + bias)` with the exact Gaussian distribution.
+pub fn gelu(operations: Operations, input: Gelu<'_>) -> Result<Tensor> {
+    match path(operations, input.x) {
+        Path::Cpu => cpu::gelu(input),
         #[cfg(feature = "cuda")]
-        Path::Cuda if cuda::takes_rows(x)? => cuda::gelu(x, bias, mask),
-        _ => reference::gelu(x, bias, mask),
+        Path::Cuda if cuda::takes_rows(input.x)? => cuda::gelu(input),
+        _ => reference::gelu(input),
     }
 }
 
 /// Gradient of [`gelu`] with respect to `x`, given the gradient of its result. The sum of the
 /// returned rows is the gradient of the bias.
-pub fn gelu_back(
-    x: &Tensor,
-    bias: &Tensor,
-    mask: DropoutMask,
-    gradient: &Tensor,
-) -> Result<Tensor> {
-    match path(Operations::Fused, x) {
-        Path::Cpu => cpu::gelu_back(x, bias, mask, gradient),
+pub fn gelu_back(input: Gelu<'_>, gradient: &Tensor) -> Result<Tensor> {
+    match path(Operations::Fused, input.x) {
+        Path::Cpu => cpu::gelu_back(input, gradient),
         #[cfg(feature = "cuda")]
-        Path::Cuda if cuda::takes_rows(x)? => cuda::gelu_back(x, bias, mask, gradient),
-        _ => {
-            let activate = |x: &[Tensor]| reference::gelu(&x[0], bias, mask);
-            let [gradients] = reference::gradients(activate, [x], gradient)?;
-            Ok(gradients)
-        }
+        Path::Cuda if cuda::takes_rows(input.x)? => cuda::gelu_back(input, gradient),
+        _ => reference::gelu_back(input, gradient),
     }
 }
 
-/// Layer norm of `x + mask(branch + bias)`; `x` and `branch` are (rows, width).
-pub fn add_norm(
-    operations: Operations,
-    x: &Tensor,
-    branch: &Tensor,
-    parameters: &AddNorm,
-    mask: DropoutMask,
-) -> Result<Tensor> {
-    match path(operations, x) {
-        Path::Cpu => cpu::add_norm(x, branch, parameters, mask),
+/// Layer norm of `x + mask(branch + bias)`.
+pub fn add_norm(operations: Operations, input: Residual<'_>) -> Result<Tensor> {
+    match path(operations, input.x) {
+        Path::Cpu => cpu::add_norm(input),
         #[cfg(feature = "cuda")]
-        Path::Cuda if cuda::takes_norm(x)? => cuda::add_norm(x, branch, parameters, mask),
-        _ => reference::add_norm(x, branch, parameters, mask),
+        Path::Cuda if cuda::takes_norm(input.x)? => cuda::add_norm(input),
+        _ => reference::add_norm(input),
     }
 }
 
 /// Gradients of [`add_norm`], given the gradient of its result.
-pub fn add_norm_back(
-    x: &Tensor,
-    branch: &Tensor,
-    parameters: &AddNorm,
-    mask: DropoutMask,
-    gradient: &Tensor,
-) -> Result<AddNormBack> {
-    match path(Operations::Fused, x) {
-        Path::Cpu => cpu::add_norm_back(x, branch, parameters, mask, gradient),
+pub fn add_norm_back(input: Residual<'_>, gradient: &Tensor) -> Result<AddNormBack> {
+    match path(Operations::Fused, input.x) {
+        Path::Cpu => cpu::add_norm_back(input, gradient),
         #[cfg(feature = "cuda")]
-        Path::Cuda if cuda::takes_norm(x)? => {
-            cuda::add_norm_back(x, branch, parameters, mask, gradient)
-        }
-        _ => reference::add_norm_back(x, branch, parameters, mask, gradient),
+        Path::Cuda if cuda::takes_norm(input.x)? => cuda::add_norm_back(input, gradient),
+        _ => reference::add_norm_back(input, gradient),
     }
 }
 

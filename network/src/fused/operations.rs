@@ -1,5 +1,5 @@
-//! What the fused operations and their reference have in common: the choice between them, the
-//! parameters of a layer norm, sums of columns, and dropout masks.
+//! What the fused operations and their reference have in common: the choice between them, their
+//! inputs, sums of columns, and dropout masks.
 
 use candle_core::{Device, Result, Shape, Tensor};
 
@@ -11,6 +11,43 @@ pub enum Operations {
     Fused,
     /// Only candle's operations.
     Composed,
+}
+
+/// The inputs of a softmax attention and of its gradient.
+#[derive(Clone, Copy)]
+pub struct Attention<'a> {
+    /// Queries, keys and values without their bias: (batch, length, 3H).
+    pub packed: &'a Tensor,
+    /// Their bias: 3H.
+    pub bias: &'a Tensor,
+    /// Number of heads, of H / heads values each.
+    pub heads: usize,
+    /// Drops attention weights.
+    pub mask: DropoutMask,
+}
+
+/// The inputs of `mask(GELU(x + bias))` and of its gradient.
+#[derive(Clone, Copy)]
+pub struct Gelu<'a> {
+    /// (rows, width).
+    pub x: &'a Tensor,
+    /// Bias of the matrix product whose result is `x`.
+    pub bias: &'a Tensor,
+    /// Drops results.
+    pub mask: DropoutMask,
+}
+
+/// The inputs of the layer norm of `x + mask(branch + bias)` and of its gradient.
+#[derive(Clone, Copy)]
+pub struct Residual<'a> {
+    /// (rows, width).
+    pub x: &'a Tensor,
+    /// (rows, width).
+    pub branch: &'a Tensor,
+    /// The bias, and the parameters of the layer norm.
+    pub norm: &'a AddNorm,
+    /// Drops values of the branch.
+    pub mask: DropoutMask,
 }
 
 /// Added to the variance in a layer norm (PyTorch's default).

@@ -3,16 +3,18 @@
 use candle_core::{D, Result, Tensor, Var};
 use candle_nn::ops;
 
-use super::operations::{AddNorm, AddNormBack, DropoutMask, LAYER_NORM_EPSILON};
+use super::operations::{
+    AddNorm, AddNormBack, Attention, DropoutMask, Gelu, LAYER_NORM_EPSILON, Residual,
+};
 
 /// Reference for [`super::embed`].
-pub fn embed(ids: &Tensor, table: &Tensor, positional: &Tensor) -> Result<Tensor> {
+pub(super) fn embed(ids: &Tensor, table: &Tensor, positional: &Tensor) -> Result<Tensor> {
     let ((batch, length), width) = (ids.dims2()?, table.dim(1)?);
     let rows = table.index_select(&ids.flatten_all()?, 0)?.reshape((batch, length, width))?;
     rows.broadcast_add(positional)?.reshape((batch * length, width))
 }
 
-/// Reference for [`super::attention`].
+/// Reference for [`super::attention`], from the parts of its input.
 pub fn attention(
     packed: &Tensor,
     bias: &Tensor,
@@ -31,19 +33,33 @@ pub fn attention(
     weights.matmul(&v)?.transpose(1, 2)?.reshape((batch, length, hidden))
 }
 
+/// Reference for [`super::attention`].
+pub(super) fn attend(Attention { packed, bias, heads, mask }: Attention<'_>) -> Result<Tensor> {
+    attention(packed, bias, heads, mask)
+}
+
+/// Reference for [`super::attention_back`].
+pub(super) fn attention_back(input: Attention<'_>, gradient: &Tensor) -> Result<Tensor> {
+    let attend = |x: &[Tensor]| attend(Attention { packed: &x[0], ..input });
+    let [gradients] = gradients(attend, [input.packed], gradient)?;
+    Ok(gradients)
+}
+
 /// Reference for [`super::gelu`].
-pub fn gelu(x: &Tensor, bias: &Tensor, mask: DropoutMask) -> Result<Tensor> {
+pub(super) fn gelu(Gelu { x, bias, mask }: Gelu<'_>) -> Result<Tensor> {
     drop(&x.broadcast_add(bias)?.gelu_erf()?, mask)
 }
 
+/// Reference for [`super::gelu_back`].
+pub(super) fn gelu_back(input: Gelu<'_>, gradient: &Tensor) -> Result<Tensor> {
+    let activate = |x: &[Tensor]| gelu(Gelu { x: &x[0], ..input });
+    let [gradients] = gradients(activate, [input.x], gradient)?;
+    Ok(gradients)
+}
+
 /// Reference for [`super::add_norm`].
-pub fn add_norm(
-    x: &Tensor,
-    branch: &Tensor,
-    parameters: &AddNorm,
-    mask: DropoutMask,
-) -> Result<Tensor> {
-    let AddNorm { bias, weight, shift } = parameters;
+pub(super) fn add_norm(Residual { x, branch, norm, mask }: Residual<'_>) -> Result<Tensor> {
+    let AddNorm { bias, weight, shift } = norm;
     let sum = (x + drop(&branch.broadcast_add(bias)?, mask)?)?;
     let centred = sum.broadcast_sub(&sum.mean_keepdim(D::Minus1)?)?;
     let variance = centred.sqr()?.mean_keepdim(D::Minus1)?;
@@ -52,26 +68,23 @@ pub fn add_norm(
 }
 
 /// Reference for [`super::add_norm_back`].
-pub fn add_norm_back(
-    x: &Tensor,
-    branch: &Tensor,
-    parameters: &AddNorm,
-    mask: DropoutMask,
+pub(super) fn add_norm_back(
+    Residual { x, branch, norm, mask }: Residual<'_>,
     gradient: &Tensor,
 ) -> Result<AddNormBack> {
-    let AddNorm { bias, weight, shift } = parameters;
-    let norm = |inputs: &[Tensor]| {
-        let parameters =
-            AddNorm { bias: bias.clone(), weight: inputs[2].clone(), shift: inputs[3].clone() };
-        add_norm(&inputs[0], &inputs[1], &parameters, mask)
+    let AddNorm { bias, weight, shift } = norm;
+    let normed = |inputs: &[Tensor]| {
+        let [x, branch, weight, shift] = [0, 1, 2, 3].map(|index: usize| inputs[index].clone());
+        let norm = AddNorm { bias: bias.clone(), weight, shift };
+        add_norm(Residual { x: &x, branch: &branch, norm: &norm, mask })
     };
-    let [x, branch, weight, shift] = gradients(norm, [x, branch, weight, shift], gradient)?;
+    let [x, branch, weight, shift] = gradients(normed, [x, branch, weight, shift], gradient)?;
     Ok(AddNormBack { x, branch, weight, shift })
 }
 
 /// The gradients of `f` with respect to its inputs, given the gradient of its result, by candle's
 /// differentiation.
-pub fn gradients<const N: usize>(
+pub(super) fn gradients<const N: usize>(
     f: impl Fn(&[Tensor]) -> Result<Tensor>,
     inputs: [&Tensor; N],
     gradient: &Tensor,

@@ -7,13 +7,13 @@ use super::*;
 
 /// An implementation of the operations.
 pub(super) struct Tested {
-    pub attention: fn(&Tensor, &Tensor, usize, DropoutMask) -> Result<Tensor>,
-    pub attention_back: fn(&Tensor, &Tensor, usize, DropoutMask, &Tensor) -> Result<Tensor>,
+    pub attention: fn(Attention<'_>) -> Result<Tensor>,
+    pub attention_back: fn(Attention<'_>, &Tensor) -> Result<Tensor>,
     pub embed: fn(&Tensor, &Tensor, &Tensor) -> Result<Tensor>,
-    pub gelu: fn(&Tensor, &Tensor, DropoutMask) -> Result<Tensor>,
-    pub gelu_back: fn(&Tensor, &Tensor, DropoutMask, &Tensor) -> Result<Tensor>,
-    pub add_norm: fn(&Tensor, &Tensor, &AddNorm, DropoutMask) -> Result<Tensor>,
-    pub add_norm_back: fn(&Tensor, &Tensor, &AddNorm, DropoutMask, &Tensor) -> Result<AddNormBack>,
+    pub gelu: fn(Gelu<'_>) -> Result<Tensor>,
+    pub gelu_back: fn(Gelu<'_>, &Tensor) -> Result<Tensor>,
+    pub add_norm: fn(Residual<'_>) -> Result<Tensor>,
+    pub add_norm_back: fn(Residual<'_>, &Tensor) -> Result<AddNormBack>,
 }
 
 const CPU: Tested = Tested {
@@ -77,12 +77,12 @@ pub(super) fn compare_attention(
         let (exact, exact_bias) = (wide(&packed)?, wide(&bias)?);
         let what = format!("{dtype:?} {length} x {head}");
         for mask in masks() {
-            let expected = reference::attention(&exact, &exact_bias, heads, mask)?;
-            let found = (tested.attention)(&packed, &bias, heads, mask)?;
-            check(&what, &found, &expected, tolerance)?;
-            let attend = |x: &[Tensor]| reference::attention(&x[0], &exact_bias, heads, mask);
-            let [expected] = reference::gradients(attend, [&exact], &wide(&gradient)?)?;
-            let found = (tested.attention_back)(&packed, &bias, heads, mask, &gradient)?;
+            let input = Attention { packed: &packed, bias: &bias, heads, mask };
+            let exact = Attention { packed: &exact, bias: &exact_bias, heads, mask };
+            let expected = reference::attend(exact)?;
+            check(&what, &(tested.attention)(input)?, &expected, tolerance)?;
+            let expected = reference::attention_back(exact, &wide(&gradient)?)?;
+            let found = (tested.attention_back)(input, &gradient)?;
             check(&format!("{what}, gradient"), &found, &expected, tolerance)?;
         }
     }
@@ -111,12 +111,11 @@ pub(super) fn compare_gelu(
     let gradient = coarse(&[rows, width], 0.77, dtype)?;
     let (exact, exact_bias) = (wide(&x)?, wide(&bias)?);
     for mask in masks() {
-        let expected = reference::gelu(&exact, &exact_bias, mask)?;
-        check("values", &(tested.gelu)(&x, &bias, mask)?, &expected, tolerance)?;
-        let activate = |x: &[Tensor]| reference::gelu(&x[0], &exact_bias, mask);
-        let [expected] = reference::gradients(activate, [&exact], &wide(&gradient)?)?;
-        let found = (tested.gelu_back)(&x, &bias, mask, &gradient)?;
-        check("gradient", &found, &expected, tolerance)?;
+        let (input, exact) =
+            (Gelu { x: &x, bias: &bias, mask }, Gelu { x: &exact, bias: &exact_bias, mask });
+        check("values", &(tested.gelu)(input)?, &reference::gelu(exact)?, tolerance)?;
+        let expected = reference::gelu_back(exact, &wide(&gradient)?)?;
+        check("gradient", &(tested.gelu_back)(input, &gradient)?, &expected, tolerance)?;
     }
     Ok(())
 }
@@ -130,19 +129,17 @@ pub(super) fn compare_add_norm(
     let [x, branch, gradient] = [0.37, 1.1, 0.7].map(|step| coarse(&[rows, width], step, dtype));
     let (x, branch, gradient) = (x?, branch?, gradient?);
     let [bias, weight, shift] = [0.5, 0.9, 0.2].map(|step| coarse(&[width], step, dtype));
-    let parameters = AddNorm { bias: bias?, weight: weight?, shift: shift? };
-    let exact = AddNorm {
-        bias: wide(&parameters.bias)?,
-        weight: wide(&parameters.weight)?,
-        shift: wide(&parameters.shift)?,
-    };
+    let norm = AddNorm { bias: bias?, weight: weight?, shift: shift? };
+    let exact_norm =
+        AddNorm { bias: wide(&norm.bias)?, weight: wide(&norm.weight)?, shift: wide(&norm.shift)? };
     let (x32, branch32, slopes) = (wide(&x)?, wide(&branch)?, wide(&gradient)?);
     for mask in masks() {
-        let expected = reference::add_norm(&x32, &branch32, &exact, mask)?;
-        let found = (tested.add_norm)(&x, &branch, &parameters, mask)?;
-        check(&format!("{dtype:?} {width}"), &found, &expected, tolerance)?;
-        let expected = reference::add_norm_back(&x32, &branch32, &exact, mask, &slopes)?;
-        let found = (tested.add_norm_back)(&x, &branch, &parameters, mask, &gradient)?;
+        let input = Residual { x: &x, branch: &branch, norm: &norm, mask };
+        let exact = Residual { x: &x32, branch: &branch32, norm: &exact_norm, mask };
+        let expected = reference::add_norm(exact)?;
+        check(&format!("{dtype:?} {width}"), &(tested.add_norm)(input)?, &expected, tolerance)?;
+        let expected = reference::add_norm_back(exact, &slopes)?;
+        let found = (tested.add_norm_back)(input, &gradient)?;
         check("x", &found.x, &expected.x, tolerance)?;
         check("branch", &found.branch, &expected.branch, tolerance)?;
         check("weight", &found.weight, &expected.weight, tolerance)?;

@@ -5,15 +5,10 @@ use multiversion::multiversion;
 
 use super::product::{BLOCK, Matrix, Size, Sums, add_product};
 use crate::fused::numerics::exp_of_negative;
-use crate::fused::operations::DropoutMask;
+use crate::fused::operations::{Attention, DropoutMask};
 use crate::tensor_slices::with_values;
 
-pub fn attention(
-    packed: &Tensor,
-    bias: &Tensor,
-    heads: usize,
-    mask: DropoutMask,
-) -> Result<Tensor> {
+pub fn attention(Attention { packed, bias, heads, mask }: Attention<'_>) -> Result<Tensor> {
     let shape = AttentionShape::of(packed, heads)?;
     let mut mixed = vec![0.0; packed.elem_count() / 3];
     with_values([packed, bias], |[packed, bias]| attend(packed, bias, mask, &mut mixed, shape))?;
@@ -21,13 +16,8 @@ pub fn attention(
     Tensor::from_vec(mixed, (batch, length, width / 3), &Device::Cpu)
 }
 
-pub fn attention_back(
-    packed: &Tensor,
-    bias: &Tensor,
-    heads: usize,
-    mask: DropoutMask,
-    gradient: &Tensor,
-) -> Result<Tensor> {
+pub fn attention_back(input: Attention<'_>, gradient: &Tensor) -> Result<Tensor> {
+    let Attention { packed, bias, heads, mask } = input;
     let shape = AttentionShape::of(packed, heads)?;
     let mut slopes = vec![0.0; packed.elem_count()];
     with_values([packed, bias, gradient], |[packed, bias, gradient]| {

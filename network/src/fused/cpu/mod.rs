@@ -9,41 +9,29 @@ use candle_core::{Device, Result, Tensor};
 use multiversion::multiversion;
 
 use super::numerics::normal;
-use super::operations::{AddNorm, AddNormBack, DropoutMask, LAYER_NORM_EPSILON};
+use super::operations::{AddNorm, AddNormBack, DropoutMask, Gelu, LAYER_NORM_EPSILON, Residual};
 use crate::tensor_slices::with_values;
 pub use attention::{attention, attention_back};
 
-pub fn add_norm(
-    x: &Tensor,
-    branch: &Tensor,
-    parameters: &AddNorm,
-    mask: DropoutMask,
-) -> Result<Tensor> {
-    let AddNorm { bias, weight, shift } = parameters;
+pub fn add_norm(Residual { x, branch, norm, mask }: Residual<'_>) -> Result<Tensor> {
+    let AddNorm { bias, weight, shift } = norm;
     let mut out = vec![0.0; x.elem_count()];
     with_values([x, branch, bias, weight, shift], |[x, branch, bias, weight, shift]| {
-        norm_rows(x, branch, &Residual { bias, weight }, shift, mask, &mut out);
+        norm_rows(x, branch, &Parameters { bias, weight }, shift, mask, &mut out);
     })?;
     Tensor::from_vec(out, x.shape(), &Device::Cpu)
 }
 
-pub fn add_norm_back(
-    x: &Tensor,
-    branch: &Tensor,
-    parameters: &AddNorm,
-    mask: DropoutMask,
-    gradient: &Tensor,
-) -> Result<AddNormBack> {
-    let AddNorm { bias, weight, shift } = parameters;
-    let width = weight.elem_count();
+pub fn add_norm_back(input: Residual<'_>, gradient: &Tensor) -> Result<AddNormBack> {
+    let Residual { x, branch, norm: AddNorm { bias, weight, shift }, mask } = input;
     let mut gradients = Gradients {
         x: vec![0.0; x.elem_count()],
         branch: vec![0.0; x.elem_count()],
-        weight: vec![0.0; width],
-        shift: vec![0.0; width],
+        weight: vec![0.0; weight.elem_count()],
+        shift: vec![0.0; weight.elem_count()],
     };
     with_values([x, branch, bias, weight, gradient], |[x, branch, bias, weight, gradient]| {
-        norm_rows_back(x, branch, &Residual { bias, weight }, mask, gradient, &mut gradients);
+        norm_rows_back(x, branch, &Parameters { bias, weight }, mask, gradient, &mut gradients);
     })?;
     let like = |gradients: Vec<f32>, tensor: &Tensor| {
         Tensor::from_vec(gradients, tensor.shape(), &Device::Cpu)
@@ -65,12 +53,12 @@ struct Gradients {
 }
 
 /// Parameters of a residual connection, the same for all rows.
-struct Residual<'a> {
+struct Parameters<'a> {
     bias: &'a [f32],
     weight: &'a [f32],
 }
 
-impl Residual<'_> {
+impl Parameters<'_> {
     /// `x + mask(branch + bias)` of row number `row`, and its mean and 1 / standard deviation.
     #[inline(always)]
     fn sum(
@@ -110,7 +98,7 @@ fn moments(row: &[f32]) -> (f32, f32) {
 fn norm_rows(
     x: &[f32],
     branch: &[f32],
-    residual: &Residual<'_>,
+    parameters: &Parameters<'_>,
     shift: &[f32],
     mask: DropoutMask,
     out: &mut [f32],
@@ -118,8 +106,8 @@ fn norm_rows(
     let width = shift.len();
     let rows = x.chunks_exact(width).zip(branch.chunks_exact(width));
     for (index, ((x, branch), out)) in rows.zip(out.chunks_exact_mut(width)).enumerate() {
-        let (mean, scale) = residual.sum(index, x, branch, mask, out);
-        for (out, (weight, shift)) in out.iter_mut().zip(residual.weight.iter().zip(shift)) {
+        let (mean, scale) = parameters.sum(index, x, branch, mask, out);
+        for (out, (weight, shift)) in out.iter_mut().zip(parameters.weight.iter().zip(shift)) {
             *out = (*out - mean) * scale * weight + shift;
         }
     }
@@ -129,24 +117,24 @@ fn norm_rows(
 fn norm_rows_back(
     x: &[f32],
     branch: &[f32],
-    residual: &Residual<'_>,
+    parameters: &Parameters<'_>,
     mask: DropoutMask,
     gradient: &[f32],
     gradients: &mut Gradients,
 ) {
-    let width = residual.weight.len();
+    let width = parameters.weight.len();
     let mut normed = vec![0.0; width];
     let inputs = x.chunks_exact(width).zip(branch.chunks_exact(width));
     let outputs = gradients.x.chunks_exact_mut(width).zip(gradients.branch.chunks_exact_mut(width));
     let rows = inputs.zip(gradient.chunks_exact(width)).zip(outputs);
     for (index, (((x, branch), gradient), (dx, db))) in rows.enumerate() {
-        let (mean, scale) = residual.sum(index, x, branch, mask, &mut normed);
+        let (mean, scale) = parameters.sum(index, x, branch, mask, &mut normed);
         normed.iter_mut().for_each(|x| *x = (*x - mean) * scale);
         let (mut sum, mut along) = (0.0, 0.0);
         for column in 0..width {
             gradients.weight[column] += gradient[column] * normed[column];
             gradients.shift[column] += gradient[column];
-            dx[column] = gradient[column] * residual.weight[column];
+            dx[column] = gradient[column] * parameters.weight[column];
         }
         for (derivative, normed) in dx.iter().zip(&normed) {
             sum += derivative;
@@ -176,18 +164,13 @@ pub fn embed(ids: &Tensor, table: &Tensor, positional: &Tensor) -> Result<Tensor
     Tensor::from_vec(rows, (count, width), &Device::Cpu)
 }
 
-pub fn gelu(x: &Tensor, bias: &Tensor, mask: DropoutMask) -> Result<Tensor> {
+pub fn gelu(Gelu { x, bias, mask }: Gelu<'_>) -> Result<Tensor> {
     let mut out = vec![0.0; x.elem_count()];
     with_values([x, bias], |[x, bias]| gelu_rows(x, bias, mask, &mut out))?;
     Tensor::from_vec(out, x.shape(), &Device::Cpu)
 }
 
-pub fn gelu_back(
-    x: &Tensor,
-    bias: &Tensor,
-    mask: DropoutMask,
-    gradient: &Tensor,
-) -> Result<Tensor> {
+pub fn gelu_back(Gelu { x, bias, mask }: Gelu<'_>, gradient: &Tensor) -> Result<Tensor> {
     let mut gradients = gradient.flatten_all()?.to_vec1::<f32>()?;
     with_values([x, bias], |[x, bias]| gelu_rows_back(x, bias, mask, &mut gradients))?;
     Tensor::from_vec(gradients, x.shape(), &Device::Cpu)

@@ -11,7 +11,9 @@ mod tests;
 
 use candle_core::{DType, Device, Result, Tensor, bail};
 
-use super::operations::{AddNorm, AddNormBack, DropoutMask, column_sums};
+use super::operations::{
+    AddNorm, AddNormBack, Attention, DropoutMask, Gelu, Residual, column_sums,
+};
 use crate::embedding_bag::Bags;
 use launch::{Launch, THREADS, VECTOR_WIDTH};
 
@@ -109,12 +111,7 @@ pub fn takes_attention_back(packed: &Tensor, heads: usize) -> Result<bool> {
     shape.fits(shape.shared_back(), packed.device())
 }
 
-pub fn attention(
-    packed: &Tensor,
-    bias: &Tensor,
-    heads: usize,
-    mask: DropoutMask,
-) -> Result<Tensor> {
+pub fn attention(Attention { packed, bias, heads, mask }: Attention<'_>) -> Result<Tensor> {
     let shape = Shape::of(packed, heads)?;
     let [packed, bias] = aligned([packed, bias])?;
     let mixed = empty((shape.batch, shape.length, heads * shape.head), &packed)?;
@@ -125,13 +122,8 @@ pub fn attention(
     Ok(mixed)
 }
 
-pub fn attention_back(
-    packed: &Tensor,
-    bias: &Tensor,
-    heads: usize,
-    mask: DropoutMask,
-    gradient: &Tensor,
-) -> Result<Tensor> {
+pub fn attention_back(input: Attention<'_>, gradient: &Tensor) -> Result<Tensor> {
+    let Attention { packed, bias, heads, mask } = input;
     let shape = Shape::of(packed, heads)?;
     let [packed, bias, gradient] = aligned([packed, bias, gradient])?;
     let slopes = empty(packed.shape(), &packed)?;
@@ -157,7 +149,7 @@ pub fn embed(ids: &Tensor, table: &Tensor, positional: &Tensor) -> Result<Tensor
     Ok(out)
 }
 
-pub fn gelu(x: &Tensor, bias: &Tensor, mask: DropoutMask) -> Result<Tensor> {
+pub fn gelu(Gelu { x, bias, mask }: Gelu<'_>) -> Result<Tensor> {
     let [x, bias] = aligned([x, bias])?;
     let out = empty(x.shape(), &x)?;
     let (fours, launch) = elementwise("gelu", &x)?;
@@ -166,12 +158,7 @@ pub fn gelu(x: &Tensor, bias: &Tensor, mask: DropoutMask) -> Result<Tensor> {
     Ok(out)
 }
 
-pub fn gelu_back(
-    x: &Tensor,
-    bias: &Tensor,
-    mask: DropoutMask,
-    gradient: &Tensor,
-) -> Result<Tensor> {
+pub fn gelu_back(Gelu { x, bias, mask }: Gelu<'_>, gradient: &Tensor) -> Result<Tensor> {
     let [x, bias, gradient] = aligned([x, bias, gradient])?;
     let slopes = empty(x.shape(), &x)?;
     let (fours, launch) = elementwise("gelu_back", &x)?;
@@ -199,36 +186,25 @@ pub fn takes_norm(x: &Tensor) -> Result<bool> {
 
 /// The kernel whose warps hold a row in registers. The row is padded to a power of two times 128
 /// columns.
-fn norm<'a>(operation: &str, x: &Tensor) -> Result<Launch<'a>> {
+fn of_rows<'a>(operation: &str, x: &Tensor) -> Result<Launch<'a>> {
     let chunks = x.dims2()?.1.div_ceil(4 * WARP).next_power_of_two();
     Launch::new(&format!("{operation}_{chunks}"), x.dtype())
 }
 
-pub fn add_norm(
-    x: &Tensor,
-    branch: &Tensor,
-    parameters: &AddNorm,
-    mask: DropoutMask,
-) -> Result<Tensor> {
+pub fn add_norm(Residual { x, branch, norm, mask }: Residual<'_>) -> Result<Tensor> {
     let (rows, width) = x.dims2()?;
-    let AddNorm { bias, weight, shift } = parameters;
+    let AddNorm { bias, weight, shift } = norm;
     let [x, branch, bias, weight, shift] = aligned([x, branch, bias, weight, shift])?;
     let out = empty(x.shape(), &x)?;
-    let launch = norm("add_norm", &x)?.grid(rows.div_ceil(THREADS / WARP), 1);
+    let launch = of_rows("add_norm", &x)?.grid(rows.div_ceil(THREADS / WARP), 1);
     let launch = launch.tensors(&[&x, &branch, &bias, &weight, &shift, &out]);
     launch.sizes(&[rows, width]).mask(mask).run(x.device())?;
     Ok(out)
 }
 
-pub fn add_norm_back(
-    x: &Tensor,
-    branch: &Tensor,
-    parameters: &AddNorm,
-    mask: DropoutMask,
-    gradient: &Tensor,
-) -> Result<AddNormBack> {
+pub fn add_norm_back(input: Residual<'_>, gradient: &Tensor) -> Result<AddNormBack> {
+    let Residual { x, branch, norm: AddNorm { bias, weight, .. }, mask } = input;
     let (rows, width) = x.dims2()?;
-    let AddNorm { bias, weight, .. } = parameters;
     let [x, branch, bias, weight, gradient] = aligned([x, branch, bias, weight, gradient])?;
     let x_slopes = empty(x.shape(), &x)?;
     // Without dropout both gradients are equal.
@@ -237,7 +213,7 @@ pub fn add_norm_back(
     let parts = (blocks * THREADS / WARP, 2 * width);
     // SAFETY: the kernel writes every value.
     let parts = unsafe { Tensor::empty(parts, DType::F32, x.device())? };
-    let launch = norm("add_norm_back", &x)?.grid(blocks, 1);
+    let launch = of_rows("add_norm_back", &x)?.grid(blocks, 1);
     let launch = launch.tensors(&[&x, &branch, &bias, &weight, &gradient]);
     let launch = launch.tensors(&[&x_slopes, &branch_slopes, &parts]);
     launch.sizes(&[rows, width]).mask(mask).run(x.device())?;

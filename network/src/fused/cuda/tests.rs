@@ -100,8 +100,9 @@ fn shapes_that_no_kernel_takes_are_told() -> Result<()> {
 fn parts_of_tensors_are_read_where_they_begin() -> Result<()> {
     let all = wave(&[3 + 20 * 36], 0.3)?;
     let (bias, x) = (wave(&[36], 0.2)?, all.narrow(0, 3, 20 * 36)?.reshape((20, 36))?);
-    let expected = reference::gelu(&x, &bias, DropoutMask::NONE)?;
-    check("from the third value on", &gelu(&x, &bias, DropoutMask::NONE)?, &expected, 1e-5)?;
+    let input = Gelu { x: &x, bias: &bias, mask: DropoutMask::NONE };
+    let expected = reference::gelu(input)?;
+    check("from the third value on", &gelu(input)?, &expected, 1e-5)?;
     let turned = x.t()?.contiguous()?.t()?;
-    check("by columns", &gelu(&turned, &bias, DropoutMask::NONE)?, &expected, 1e-5)
+    check("by columns", &gelu(Gelu { x: &turned, ..input })?, &expected, 1e-5)
 }
