@@ -73,8 +73,10 @@ mod tests {
     /// 31 positions: ten families of three, and one single position.
     const FAMILIES: [usize; 11] = [3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 0];
 
+    const SAMPLING: Sampling = Sampling { anchors: 7, positives: 0, parts: 1, mirror: true };
+
     fn sampler(positives: usize) -> Result<Sampler> {
-        sampler_of(Sampling { anchors: 7, positives, parts: 1, mirror: true }, false)
+        sampler_of(Sampling { positives, ..SAMPLING }, false)
     }
 
     fn sampler_of(sampling: Sampling, together: bool) -> Result<Sampler> {
@@ -124,9 +126,8 @@ mod tests {
     fn a_file_that_is_cut_short_ends_the_run_in_one_line() -> Result<()> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("data.azd");
-        let sampling = Sampling { anchors: 7, positives: 2, parts: 1, mirror: true };
         let data = Datasets::new(vec![example(&path, &FAMILIES)?])?;
-        let sampler = sampler_from(data, sampling, false)?;
+        let sampler = sampler_from(data, Sampling { positives: 2, ..SAMPLING }, false)?;
         let mut batches = Batches::on_threads(sampler, 0..1_000_000, 2);
         batches.next()?;
         // A thread that reads while the file is cut would end this process. The threads wait once
@@ -146,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_contrastive_loss_of_too_many_positions_is_refused() -> Result<()> {
-        let sampling = Sampling { anchors: 8, positives: 0, parts: 1, mirror: true };
+        let sampling = Sampling { anchors: 8, ..SAMPLING };
         for (positives, parts, fits) in
             [(4095, 1, true), (4096, 1, false), (usize::MAX, 1, false), (4096, 2, true)]
         {
@@ -171,7 +172,7 @@ mod tests {
 
     #[test]
     fn parts_come_apart_or_together_and_are_the_same_positions() -> Result<()> {
-        let sampling = Sampling { anchors: 9, positives: 0, parts: 4, mirror: true };
+        let sampling = Sampling { anchors: 9, parts: 4, ..SAMPLING };
         let (apart, together) = (sampler_of(sampling, false)?, sampler_of(sampling, true)?);
         for step in 0..5 {
             let (apart, together) = (apart.batch(step)?.parts, together.batch(step)?.parts);
@@ -198,7 +199,7 @@ mod tests {
             Ok(parts.collect())
         };
         for (positives, together) in [(0, false), (2, false), (0, true), (2, true)] {
-            let sampling = Sampling { anchors: 8, positives, parts: 4, mirror: true };
+            let sampling = Sampling { anchors: 8, positives, parts: 4, ..SAMPLING };
             for step in 0..3 {
                 let all = parts(sampler_of(sampling, together)?, step)?;
                 let half = |own| parts(sampler_of(sampling, together)?.only(own), step);

@@ -1,7 +1,6 @@
 //! The command `label`: labels by a UCI engine or a network, for positions and for alternative moves.
 //! Several engines make parts in parallel, which are written in order.
 
-mod endings;
 mod labeller;
 mod options;
 mod walk;
@@ -22,7 +21,6 @@ use azimuth_network::replace_file::check_output;
 use azimuth_search::inference::Worker;
 use azimuth_search::{DefaultWeights, Tablebases};
 use crossbeam_channel::{Receiver, Sender, bounded};
-use endings::EndingSampler;
 use indicatif::{ProgressBar, ProgressStyle};
 use labeller::Labeller;
 use options::WalkKind;
@@ -30,7 +28,7 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use walk::{MoveWalker, SearchWalker, Task, Walk};
+use walk::{EndingSampler, MoveWalker, SearchWalker, Task, Walk};
 
 use crate::data::family::Game;
 use crate::data::file::Source;
