@@ -24,32 +24,21 @@ pub fn add_norm(Residual { x, branch, norm, mask }: Residual<'_>) -> Result<Tens
 
 pub fn add_norm_back(input: Residual<'_>, gradient: &Tensor) -> Result<AddNormBack> {
     let Residual { x, branch, norm: AddNorm { bias, weight, shift }, mask } = input;
-    let mut gradients = Gradients {
-        x: vec![0.0; x.elem_count()],
-        branch: vec![0.0; x.elem_count()],
-        weight: vec![0.0; weight.elem_count()],
-        shift: vec![0.0; weight.elem_count()],
-    };
+    let mut gradients = [x, branch, weight, shift].map(|tensor| vec![0.0; tensor.elem_count()]);
     with_values([x, branch, bias, weight, gradient], |[x, branch, bias, weight, gradient]| {
-        norm_rows_back(x, branch, &Parameters { bias, weight }, mask, gradient, &mut gradients);
+        let gradients = gradients.each_mut().map(Vec::as_mut_slice);
+        norm_rows_back(x, branch, &Parameters { bias, weight }, mask, gradient, gradients);
     })?;
     let like = |gradients: Vec<f32>, tensor: &Tensor| {
         Tensor::from_vec(gradients, tensor.shape(), &Device::Cpu)
     };
+    let [of_x, of_branch, of_weight, of_shift] = gradients;
     Ok(AddNormBack {
-        x: like(gradients.x, x)?,
-        branch: like(gradients.branch, branch)?,
-        weight: like(gradients.weight, weight)?,
-        shift: like(gradients.shift, shift)?,
+        x: like(of_x, x)?,
+        branch: like(of_branch, branch)?,
+        weight: like(of_weight, weight)?,
+        shift: like(of_shift, shift)?,
     })
-}
-
-/// Gradients of the inputs and parameters of a layer norm.
-struct Gradients {
-    x: Vec<f32>,
-    branch: Vec<f32>,
-    weight: Vec<f32>,
-    shift: Vec<f32>,
 }
 
 /// Parameters of a residual connection, the same for all rows.
@@ -120,20 +109,20 @@ fn norm_rows_back(
     parameters: &Parameters<'_>,
     mask: DropoutMask,
     gradient: &[f32],
-    gradients: &mut Gradients,
+    [all_dx, all_db, weight_slopes, shift_slopes]: [&mut [f32]; 4],
 ) {
     let width = parameters.weight.len();
     let mut normed = vec![0.0; width];
     let inputs = x.chunks_exact(width).zip(branch.chunks_exact(width));
-    let outputs = gradients.x.chunks_exact_mut(width).zip(gradients.branch.chunks_exact_mut(width));
+    let outputs = all_dx.chunks_exact_mut(width).zip(all_db.chunks_exact_mut(width));
     let rows = inputs.zip(gradient.chunks_exact(width)).zip(outputs);
     for (index, (((x, branch), gradient), (dx, db))) in rows.enumerate() {
         let (mean, scale) = parameters.sum(index, x, branch, mask, &mut normed);
         normed.iter_mut().for_each(|x| *x = (*x - mean) * scale);
         let (mut sum, mut along) = (0.0, 0.0);
         for column in 0..width {
-            gradients.weight[column] += gradient[column] * normed[column];
-            gradients.shift[column] += gradient[column];
+            weight_slopes[column] += gradient[column] * normed[column];
+            shift_slopes[column] += gradient[column];
             dx[column] = gradient[column] * parameters.weight[column];
         }
         for (derivative, normed) in dx.iter().zip(&normed) {
