@@ -5,27 +5,6 @@ use candle_core::{Device, Tensor};
 
 use super::*;
 
-/// An implementation of the operations.
-pub(super) struct Tested {
-    pub attention: fn(Attention<'_>) -> Result<Tensor>,
-    pub attention_back: fn(Attention<'_>, &Tensor) -> Result<Tensor>,
-    pub embed: fn(&Tensor, &Tensor, &Tensor) -> Result<Tensor>,
-    pub gelu: fn(Gelu<'_>) -> Result<Tensor>,
-    pub gelu_back: fn(Gelu<'_>, &Tensor) -> Result<Tensor>,
-    pub add_norm: fn(Residual<'_>) -> Result<Tensor>,
-    pub add_norm_back: fn(Residual<'_>, &Tensor) -> Result<AddNormBack>,
-}
-
-const CPU: Tested = Tested {
-    attention: cpu::attention,
-    attention_back: cpu::attention_back,
-    embed: cpu::embed,
-    gelu: cpu::gelu,
-    gelu_back: cpu::gelu_back,
-    add_norm: cpu::add_norm,
-    add_norm_back: cpu::add_norm_back,
-};
-
 /// A data type, and the error of an operation that is tolerated in it.
 pub(super) type Precision = (DType, f32);
 
@@ -65,7 +44,8 @@ fn masks() -> [DropoutMask; 2] {
 
 /// Compares attentions of the sizes batch, length, heads and width of a head.
 pub(super) fn compare_attention(
-    tested: &Tested,
+    attention: impl Fn(Attention<'_>) -> Result<Tensor>,
+    back: impl Fn(Attention<'_>, &Tensor) -> Result<Tensor>,
     (dtype, tolerance): Precision,
     sizes: [(usize, usize, usize, usize); 3],
 ) -> Result<()> {
@@ -80,9 +60,9 @@ pub(super) fn compare_attention(
             let input = Attention { packed: &packed, bias: &bias, heads, mask };
             let exact = Attention { packed: &exact, bias: &exact_bias, heads, mask };
             let expected = reference::attend(exact)?;
-            check(&what, &(tested.attention)(input)?, &expected, tolerance)?;
+            check(&what, &attention(input)?, &expected, tolerance)?;
             let expected = reference::attention_back(exact, &wide(&gradient)?)?;
-            let found = (tested.attention_back)(input, &gradient)?;
+            let found = back(input, &gradient)?;
             check(&format!("{what}, gradient"), &found, &expected, tolerance)?;
         }
     }
@@ -91,19 +71,20 @@ pub(super) fn compare_attention(
 
 /// Compares embeddings of this width.
 pub(super) fn compare_embedding(
-    tested: &Tested,
+    embed: impl Fn(&Tensor, &Tensor, &Tensor) -> Result<Tensor>,
     (dtype, tolerance): Precision,
     width: usize,
 ) -> Result<()> {
     let ids = Tensor::from_vec(vec![2u8, 0, 1, 4, 4, 3], (2, 3), &Device::Cpu)?;
     let (table, positional) = (coarse(&[5, width], 0.3, dtype)?, coarse(&[3, width], 0.7, dtype)?);
     let expected = reference::embed(&ids, &wide(&table)?, &wide(&positional)?)?;
-    check("values", &(tested.embed)(&ids, &table, &positional)?, &expected, tolerance)
+    check("values", &embed(&ids, &table, &positional)?, &expected, tolerance)
 }
 
 /// Compares the activation of rows of this width.
 pub(super) fn compare_gelu(
-    tested: &Tested,
+    gelu: impl Fn(Gelu<'_>) -> Result<Tensor>,
+    back: impl Fn(Gelu<'_>, &Tensor) -> Result<Tensor>,
     (dtype, tolerance): Precision,
     [rows, width]: [usize; 2],
 ) -> Result<()> {
@@ -113,16 +94,17 @@ pub(super) fn compare_gelu(
     for mask in masks() {
         let (input, exact) =
             (Gelu { x: &x, bias: &bias, mask }, Gelu { x: &exact, bias: &exact_bias, mask });
-        check("values", &(tested.gelu)(input)?, &reference::gelu(exact)?, tolerance)?;
+        check("values", &gelu(input)?, &reference::gelu(exact)?, tolerance)?;
         let expected = reference::gelu_back(exact, &wide(&gradient)?)?;
-        check("gradient", &(tested.gelu_back)(input, &gradient)?, &expected, tolerance)?;
+        check("gradient", &back(input, &gradient)?, &expected, tolerance)?;
     }
     Ok(())
 }
 
 /// Compares layer norms of rows of this width.
 pub(super) fn compare_add_norm(
-    tested: &Tested,
+    add_norm: impl Fn(Residual<'_>) -> Result<Tensor>,
+    back: impl Fn(Residual<'_>, &Tensor) -> Result<AddNormBack>,
     (dtype, tolerance): Precision,
     [rows, width]: [usize; 2],
 ) -> Result<()> {
@@ -137,9 +119,9 @@ pub(super) fn compare_add_norm(
         let input = Residual { x: &x, branch: &branch, norm: &norm, mask };
         let exact = Residual { x: &x32, branch: &branch32, norm: &exact_norm, mask };
         let expected = reference::add_norm(exact)?;
-        check(&format!("{dtype:?} {width}"), &(tested.add_norm)(input)?, &expected, tolerance)?;
+        check(&format!("{dtype:?} {width}"), &add_norm(input)?, &expected, tolerance)?;
         let expected = reference::add_norm_back(exact, &slopes)?;
-        let found = (tested.add_norm_back)(input, &gradient)?;
+        let found = back(input, &gradient)?;
         check("x", &found.x, &expected.x, tolerance)?;
         check("branch", &found.branch, &expected.branch, tolerance)?;
         check("weight", &found.weight, &expected.weight, tolerance)?;
@@ -150,8 +132,9 @@ pub(super) fn compare_add_norm(
 
 #[test]
 fn operations_equal_candles() -> Result<()> {
-    compare_attention(&CPU, F32, [(2, 7, 2, 4), (1, 78, 1, 16), (3, 5, 3, 9)])?;
-    compare_embedding(&CPU, F32, 7)?;
-    compare_gelu(&CPU, F32, [9, 20])?;
-    compare_add_norm(&CPU, F32, [7, 24])
+    let sizes = [(2, 7, 2, 4), (1, 78, 1, 16), (3, 5, 3, 9)];
+    compare_attention(cpu::attention, cpu::attention_back, F32, sizes)?;
+    compare_embedding(cpu::embed, F32, 7)?;
+    compare_gelu(cpu::gelu, cpu::gelu_back, F32, [9, 20])?;
+    compare_add_norm(cpu::add_norm, cpu::add_norm_back, F32, [7, 24])
 }

@@ -6,10 +6,7 @@ use candle_core::{DType, Device, Result, Tensor};
 use super::*;
 use crate::embedding_bag::DeviceSums;
 use crate::fused::reference;
-use crate::fused::tests::{self, Precision, Tested, check, coarse, wave};
-
-const CUDA: Tested =
-    Tested { attention, attention_back, embed, gelu, gelu_back, add_norm, add_norm_back };
+use crate::fused::tests::{self, Precision, check, coarse, wave};
 
 const PRECISIONS: [Precision; 3] = [(DType::F32, 1e-5), (DType::F16, 2e-3), (DType::BF16, 1.5e-2)];
 
@@ -30,24 +27,27 @@ fn in_every_precision(work: impl Fn(Precision) -> Result<()>) -> Result<()> {
 #[test]
 fn attention_equals_candles() -> Result<()> {
     let sizes = [(2, 78, 2, 16), (1, 80, 1, 64), (2, 5, 3, 32)];
-    in_every_precision(|precision| tests::compare_attention(&CUDA, precision, sizes))
+    in_every_precision(|precision| {
+        tests::compare_attention(attention, attention_back, precision, sizes)
+    })
 }
 
 #[test]
 fn embedding_equals_candles() -> Result<()> {
-    in_every_precision(|precision| tests::compare_embedding(&CUDA, precision, 12))
+    in_every_precision(|precision| tests::compare_embedding(embed, precision, 12))
 }
 
 #[test]
 fn gelu_equals_candles() -> Result<()> {
-    in_every_precision(|precision| tests::compare_gelu(&CUDA, precision, [70, 36]))
+    in_every_precision(|precision| tests::compare_gelu(gelu, gelu_back, precision, [70, 36]))
 }
 
 #[test]
 fn add_norm_equals_candles() -> Result<()> {
     let sizes = [[9, 128], [5, 100], [3, 512], [6, 1024], [2, 260]];
     in_every_precision(|precision| {
-        sizes.into_iter().try_for_each(|size| tests::compare_add_norm(&CUDA, precision, size))
+        let compare = |size| tests::compare_add_norm(add_norm, add_norm_back, precision, size);
+        sizes.into_iter().try_for_each(compare)
     })
 }
 
