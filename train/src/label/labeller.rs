@@ -10,7 +10,7 @@ use azimuth_cli::say;
 use azimuth_client::{Engine, PATIENCE, UciScore, number_after, score};
 use azimuth_nnue::StockfishNetwork;
 use azimuth_search::inference::Worker;
-use azimuth_search::{Planner, Resources, Selective, SelectiveSettings, Value};
+use azimuth_search::{Planner, Resources, Selective, SelectiveSettings};
 use cozy_chess::{Board, Color, Move};
 
 use super::options::{LabelOptions, WalkKind};
@@ -88,7 +88,11 @@ impl Labeller {
             Self::Engine(engine) => return engine.value(board),
             Self::Network(network) => Label::Centipawns(network.centipawns(&Placement::of(board))),
             Self::NetworkQuiescence { planner, .. } => {
-                label_of_value(planner.quiescence(&Position::from(board.clone()))?)
+                let value = planner.quiescence(&Position::from(board.clone()))?;
+                match value.moves_to_mate() {
+                    Some(moves) => Label::Mate(moves > 0),
+                    None => Label::Centipawns(value.centipawns()),
+                }
             }
         };
         Ok(of_mover.seen_by(board.side_to_move()))
@@ -97,7 +101,13 @@ impl Labeller {
     /// Scores the position after a legal move, from White's point of view.
     pub fn value_after(&mut self, board: &Board, mv: Move) -> Result<Label> {
         let after = board_after(board, mv);
-        label_of_end(&after).map_or_else(|| self.value(&after), Ok)
+        if after.generate_moves(|_| true) {
+            return self.value(&after);
+        }
+        Ok(match after.checkers().is_empty() {
+            true => Label::Centipawns(0),
+            false => Label::Mate(after.side_to_move() == Color::Black),
+        })
     }
 
     /// Scores `moves`, and sorts them with the best for the side to move first.
@@ -116,24 +126,6 @@ impl Labeller {
         scored.sort_by_key(|scored| -i32::from(scored.label.seen_by(side).bits()));
         Ok(scored)
     }
-}
-
-/// The label of a value, from the same point of view.
-fn label_of_value(value: Value) -> Label {
-    match value.moves_to_mate() {
-        Some(moves) => Label::Mate(moves > 0),
-        None => Label::Centipawns(value.centipawns()),
-    }
-}
-
-/// The label of a position that ends the game; `None` if there is a legal move.
-fn label_of_end(board: &Board) -> Option<Label> {
-    if board.generate_moves(|_| true) {
-        return None;
-    }
-    let mated = !board.checkers().is_empty();
-    let drawn = Label::Centipawns(0);
-    Some(if mated { Label::Mate(board.side_to_move() == Color::Black) } else { drawn })
 }
 
 /// A UCI engine: it scores a position, or every legal move in one MultiPV search.

@@ -58,7 +58,10 @@ impl Sparse {
     ) -> Result<Self> {
         let SparseConfig { features, accumulator, .. } = *config;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let drawn = drawn_shared(config, &mut rng)?;
+        // The parts that pieces on squares share have the initial values of the table.
+        let of_table = config.parameters().into_iter().find(|spec| spec.name == TABLE);
+        let init = of_table.with_context(|| format!("no parameter '{TABLE}'"))?.init;
+        let drawn = draw(init, PIECE_SQUARES * accumulator, &mut rng)?;
         let table = match parts {
             Some(parts) => Table::Rows(FactoredTable::new(features, accumulator, parts, drawn)?),
             None => Table::Dense(DenseTable::new(features, accumulator, device, drawn)?),
@@ -232,15 +235,6 @@ impl DenseTable {
 }
 
 const FEATURE_BIAS: &str = "features.bias";
-
-/// The initial values of the table: those of the parts that pieces on squares share. The others are
-/// zero.
-fn drawn_shared(config: &SparseConfig, rng: &mut Xoshiro256PlusPlus) -> Result<Vec<f32>> {
-    let specs = config.parameters();
-    let of_table = specs.iter().find(|spec| spec.name == TABLE);
-    let init = of_table.with_context(|| format!("no parameter '{TABLE}'"))?.init;
-    draw(init, PIECE_SQUARES * config.accumulator, rng)
-}
 
 /// The bias of the feature sums, the layers after them, and the read-out.
 struct SparseLayers {

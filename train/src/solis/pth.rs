@@ -37,7 +37,9 @@ impl Pth {
         let name = || format!("checkpoint '{}'", path.display());
         let pickle = read_pickle(path).with_context(name)?;
         check_pickle(&pickle).with_context(name)?;
-        let root = read_object(&pickle).with_context(name)?;
+        let mut stack = Stack::empty();
+        stack.read_loop(&mut pickle.as_slice()).with_context(name)?;
+        let root = stack.finalize().with_context(name)?;
         let key = Some("state_dict").filter(|key| entry(&root, key).is_some());
         let heads = entry(&root, "hyper_parameters").and_then(|all| entry(all, "num_heads"));
         let heads = heads.and_then(|heads| usize::try_from(heads.clone()).ok());
@@ -62,12 +64,6 @@ fn read_pickle(path: &Path) -> Result<Vec<u8>> {
     let fits = bytes.len() as u64 <= LARGEST_PICKLE;
     ensure!(fits, "its pickle is larger than {LARGEST_PICKLE} bytes");
     Ok(bytes)
-}
-
-fn read_object(pickle: &[u8]) -> Result<Object> {
-    let mut stack = Stack::empty();
-    stack.read_loop(&mut &pickle[..])?;
-    Ok(stack.finalize()?)
 }
 
 /// The value under `key` in a dictionary.

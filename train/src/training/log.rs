@@ -112,7 +112,11 @@ impl Events {
             step: i64::try_from(step).context("a step beyond 2^63")?,
             content: Some(content),
         };
-        let written = append(&mut self.file, &event_record(&event.encode_to_vec()));
+        let content = event.encode_to_vec();
+        let length = (content.len() as u64).to_le_bytes();
+        let [of_length, of_content] = [&length[..], &content].map(masked_checksum);
+        let record = [&length[..], &of_length, &content, &of_content].concat();
+        let written = append(&mut self.file, &record);
         written.with_context(|| format!("events '{}'", self.path.display()))
     }
 }
@@ -127,16 +131,6 @@ fn collect_scalars(path: &str, value: &Value, into: &mut Vec<Scalar>) {
     } else if let Some(number) = value.as_f64() {
         into.push(Scalar { tag: path.to_owned(), simple_value: Some(number as f32) });
     }
-}
-
-/// A record of a file: length, checksum of the length, content, checksum of the content.
-fn event_record(content: &[u8]) -> Vec<u8> {
-    let length = (content.len() as u64).to_le_bytes();
-    let mut record = length.to_vec();
-    record.extend(masked_checksum(&length));
-    record.extend(content);
-    record.extend(masked_checksum(content));
-    record
 }
 
 /// The checksum in TensorFlow's form: rotated, plus a constant.
