@@ -87,7 +87,9 @@ impl MapOptions {
                 self.write("space.html", &page)?;
             }
             if games.is_some() {
-                let picture = picture::games_figure(&space, &plane, &cosines, &trajectories);
+                let games: Vec<(&str, usize)> =
+                    trajectories.iter().map(|game| (&*game.title, game.boards.len())).collect();
+                let picture = picture::games_figure(&space, &plane, &cosines, &games);
                 self.write("games.svg", &picture)?;
             }
         }
@@ -136,9 +138,9 @@ fn read_trajectories(path: &Path) -> Result<Vec<Trajectory>> {
 }
 
 /// The positions of a game, in order.
-pub struct Trajectory {
+struct Trajectory {
     /// Players and result.
-    pub title: String,
+    title: String,
     boards: Vec<Board>,
 }
 
@@ -149,13 +151,9 @@ impl Trajectory {
         Self { title, boards: boards_of(game) }
     }
 
-    pub fn len(&self) -> usize {
-        self.boards.len()
-    }
-
     /// The embeddings of the positions, row by row. An encoder with the side to move's perspective
     /// embeds the two sides' positions differently, so only positions with White to move are kept.
-    pub fn embed(&mut self, space: &mut EmbeddedPositions) -> Result<Vec<f32>> {
+    fn embed(&mut self, space: &mut EmbeddedPositions) -> Result<Vec<f32>> {
         if space.weights.metadata.architecture.perspective() == Perspective::SideToMove {
             self.boards.retain(|board| board.side_to_move() == Color::White);
         }

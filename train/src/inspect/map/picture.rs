@@ -10,7 +10,6 @@ use azimuth_cli::page::{BOARD_CREDIT, BOARD_SCRIPT, STYLE, policy};
 use azimuth_network::Perspective;
 use serde::Serialize;
 
-use super::Trajectory;
 use super::measures::nearest;
 use super::projection::Plane;
 use crate::data::packed::Label;
@@ -47,32 +46,32 @@ pub fn space_figure(space: &EmbeddedPositions, plane: &Plane, cosines: &[f32]) -
     svg
 }
 
-/// Trajectories of games through the space, each on a separate map (paper, Figure 3).
+/// Trajectories of games through the space, each on a separate map (paper, Figure 3). Each of `games`
+/// is a title and a number of positions; their points come after those of the space.
 pub fn games_figure(
     space: &EmbeddedPositions,
     plane: &Plane,
     cosines: &[f32],
-    games: &[Trajectory],
+    games: &[(&str, usize)],
 ) -> String {
     let (width, height) = (440.0, 420.0);
-    let count = games.len() as f32;
     let labels = labels(&space.positions, space.weights.metadata.architecture.perspective());
     // A sample of positions is enough for the background.
     let every = labels.len().div_ceil(4_000);
     let shown: Vec<usize> = (0..labels.len()).step_by(every).collect();
-    let size = (width * count, height + LEGEND + 24.0);
+    let size = (width * games.len() as f32, height + LEGEND + 24.0);
     let mut svg = begin_svg(size, &format!("the ways of {} games through the space", games.len()));
     let mut first = labels.len();
-    for (number, game) in games.iter().enumerate() {
+    for (number, &(title, count)) in games.iter().enumerate() {
         let left = width * number as f32;
         let frame = Frame::around(plane, [left, 24.0], (width, height));
-        text(&mut svg, left + width / 2.0, 20.0, "middle", &game.title);
+        text(&mut svg, left + width / 2.0, 20.0, "middle", title);
         svg.push_str("<g opacity=\"0.35\">");
         dots(&mut svg, &frame, plane, &labels, &shown, 2.2);
         svg.push_str("</g>");
         axis(&mut svg, &frame, plane);
         let places: Vec<[f32; 2]> =
-            (first..first + game.len()).map(|index| frame.place(plane.points[index])).collect();
+            (first..first + count).map(|index| frame.place(plane.points[index])).collect();
         let line: Vec<String> = places.iter().map(|[x, y]| format!("{x:.1},{y:.1}")).collect();
         let _ = write!(
             svg,
@@ -85,10 +84,10 @@ pub fn games_figure(
             let _ = write!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\" fill=\"#111\"/>");
             text(&mut svg, x + 8.0, y - 6.0, "start", name);
         }
-        let ends = [first, first + game.len() - 1].map(|index| cosines[index]);
+        let ends = [first, first + count - 1].map(|index| cosines[index]);
         let caption = format!("cosine {:+.2} at the start, {:+.2} at the end", ends[0], ends[1]);
         text(&mut svg, left + width / 2.0, height + 36.0, "middle", &caption);
-        first += game.len();
+        first += count;
     }
     legend(&mut svg, height + 36.0, whose(space), "");
     svg.push_str("</svg>\n");
