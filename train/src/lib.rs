@@ -5,7 +5,6 @@
 mod beginning;
 pub mod claim;
 mod config;
-mod config_file;
 mod cpu;
 pub mod data;
 pub mod evaluation;

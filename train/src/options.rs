@@ -16,8 +16,7 @@ use toml::Table;
 
 use crate::beginning::Origin;
 use crate::claim::{Claim, claim_all};
-use crate::config::{Compute, Config};
-use crate::config_file;
+use crate::config::{self, Compute, Config};
 use crate::data::dataset::Dataset;
 use crate::data::family::Split;
 use crate::data::sampler::Sampling;
@@ -248,12 +247,12 @@ impl TrainOptions {
     /// If there is a `--config` in `words` from the index `first` on, inserts the options of its
     /// file there and returns true. Later options must then override earlier ones.
     pub fn insert_file(words: &mut Vec<OsString>, first: usize) -> Result<bool> {
-        config_file::insert_options(words, first, &Self::command())
+        config::insert_options(words, first, &Self::command())
     }
 
     /// Keeps the parsed options, so that the run writes them beside its weights.
     pub fn remember(&mut self, matches: &ArgMatches) {
-        self.parsed = config_file::parsed(matches, &Self::command());
+        self.parsed = config::parsed_options(matches, &Self::command());
     }
 
     /// Whether a sparse encoder is trained on the CPU.

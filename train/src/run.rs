@@ -9,8 +9,7 @@ use candle_core::{Device, Tensor};
 use serde_json::{Value, json};
 use toml::Table;
 
-use crate::config::{Compute, Config};
-use crate::config_file;
+use crate::config::{Compute, Config, write_options};
 use crate::data::batches::Batches;
 use crate::data::dataset::Dataset;
 use crate::data::sampler::{Batch, Sampler};
@@ -82,7 +81,7 @@ pub fn train_encoder(
     };
     let config = &config;
     if ranks.is_first() && !output.options.is_empty() {
-        config_file::write(&output.options, config, &output.weights)?;
+        write_options(&output.options, config, &output.weights)?;
     }
     let steps = config.schedule.steps;
     let (positions, threshold) = (data.all.clone(), config.losses.threshold);
