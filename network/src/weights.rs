@@ -147,8 +147,10 @@ impl Weights {
         let metadata = read_metadata(text)?;
         let file = SafeTensors::deserialize(bytes).map_err(malformed)?;
 
+        let stored =
+            |name: &str| file.tensor(name).map_err(|_| anyhow!("tensor '{name}' is missing"));
         let tensor = |name: &str| -> Result<Tensor> {
-            let view = file.tensor(name).map_err(|_| anyhow!("tensor '{name}' is missing"))?;
+            let view = stored(name)?;
             let floats = [Dtype::F32, Dtype::F16, Dtype::BF16].contains(&view.dtype());
             ensure!(
                 floats,
@@ -184,9 +186,7 @@ impl Weights {
             vector("calibration.win_probability")?,
         )?;
         let of_policy = |name: &str| -> Result<Tensor> {
-            let name = format!("{POLICY}{name}");
-            let view = file.tensor(&name).map_err(|_| anyhow!("tensor '{name}' is missing"))?;
-            Ok(view.load(&Device::Cpu)?)
+            Ok(stored(&format!("{POLICY}{name}"))?.load(&Device::Cpu)?)
         };
         let policy = metadata.policy.clone();
         let policy = policy.map(|config| Policy::from_stored(config, of_policy)).transpose();

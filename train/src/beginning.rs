@@ -97,30 +97,24 @@ fn grown(weights: &Weights, architecture: &Architecture) -> Result<Parameters> {
         options(own),
         if KingView::TenBuckets.refines(king) { ", or more king buckets" } else { "" }
     );
-    let mut parameters = weights.parameters.clone();
+    let mut table = weights.parameters.get(TABLE)?;
     if gets_attackers {
         // The rows of attackers start at zero.
         let rows = FeatureSet { attackers: true, ..own.features }.rows() - own.features.rows();
-        let table = parameters.get(TABLE)?.pad_with_zeros(0, 0, rows)?;
-        parameters = with_table(&parameters, table);
+        table = table.pad_with_zeros(0, 0, rows)?;
     }
     if gets_buckets {
         // The rows of every king bucket start as copies of those of the bucket that contains it.
         let rows = (0..to.features.rows()).map(|row| to.features.row_with(king, row) as u32);
-        let rows = Tensor::from_iter(rows, &Device::Cpu)?;
-        let table = parameters.get(TABLE)?.index_select(&rows, 0)?;
-        parameters = with_table(&parameters, table);
+        table = table.index_select(&Tensor::from_iter(rows, &Device::Cpu)?, 0)?;
     }
-    if to.accumulator > own.accumulator {
-        parameters = widened(&parameters, own.accumulator, to.accumulator)?;
-    }
-    Ok(parameters)
-}
-
-fn with_table(parameters: &Parameters, table: Tensor) -> Parameters {
-    let others = parameters.iter().filter(|(name, _)| *name != TABLE);
+    let others = weights.parameters.iter().filter(|(name, _)| *name != TABLE);
     let others = others.map(|(name, tensor)| (name.clone(), tensor.clone()));
-    Parameters::new(others.chain([(TABLE.to_owned(), table)]))
+    let parameters = Parameters::new(others.chain([(TABLE.to_owned(), table)]));
+    match to.accumulator > own.accumulator {
+        true => widened(&parameters, own.accumulator, to.accumulator),
+        false => Ok(parameters),
+    }
 }
 
 /// Widens the feature sums from `own` units to `width` (Net2WiderNet, Chen et al. 2015,

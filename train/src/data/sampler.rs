@@ -115,13 +115,10 @@ impl Sampler {
             // All contrastive losses have the same number of positions.
             let mut chosen = interleaved(&anchors, &positives, contrasts);
             let own = self.own.start.min(contrasts)..self.own.end.min(contrasts);
-            let part = self.part(&mut chosen, &mut rng, |index| own.contains(&(index % contrasts)));
-            let part = BatchPart {
-                place: own.start,
-                weight: own.len() as f64 / contrasts as f64,
-                contrasts: own.len(),
-                ..part?
-            };
+            let is_own = |index| own.contains(&(index % contrasts));
+            let (inputs, labels) = self.encode(&mut chosen, &mut rng, is_own)?;
+            let (place, weight) = (own.start, own.len() as f64 / contrasts as f64);
+            let part = BatchPart { place, weight, inputs, labels, contrasts: own.len() };
             let parts = if own.is_empty() { Vec::new() } else { vec![part] };
             return Ok(Batch { parts, positions: chosen.len() });
         }
@@ -133,9 +130,9 @@ impl Sampler {
             let is_own = self.own.contains(&place);
             // Parts of other processes draw their random numbers here, too: a part does not depend
             // on the number of processes.
-            let part = self.part(&mut part, &mut rng, |_| is_own)?;
+            let (inputs, labels) = self.encode(&mut part, &mut rng, |_| is_own)?;
             if is_own {
-                parts.push(BatchPart { place, weight, ..part });
+                parts.push(BatchPart { place, weight, inputs, labels, contrasts: 1 });
             }
         }
         Ok(Batch { parts, positions })
@@ -159,36 +156,32 @@ impl Sampler {
         Ok(chosen)
     }
 
-    /// Encodes the positions of `chosen` that pass `is_own`; draws random numbers for all.
-    fn part(
+    /// Encodes the positions of `chosen` that pass `is_own`, and gives their labels; draws random
+    /// numbers for all.
+    fn encode(
         &self,
         chosen: &mut [PackedPosition],
         rng: &mut Xoshiro256PlusPlus,
         is_own: impl Fn(usize) -> bool,
-    ) -> Result<BatchPart> {
+    ) -> Result<(Inputs, Vec<f32>)> {
         if let Architecture::Sparse(config) = &self.architecture {
             // In this order adjacent positions use the same layers, and each of several contrastive
             // losses gets positions of all heads.
             chosen.sort_by_key(|position| config.head(position.pieces_on_board()));
         }
         let perspective = self.architecture.perspective();
-        let mut part = BatchPart {
-            place: 0,
-            weight: 1.0,
-            inputs: Inputs::new(self.architecture.input_kind()),
-            labels: Vec::new(),
-            contrasts: 1,
-        };
+        let mut inputs = Inputs::new(self.architecture.input_kind());
+        let mut labels = Vec::new();
         // Tokens include castling rights, which mirroring would invalidate.
-        let mirror = self.sampling.mirror && !matches!(part.inputs, Inputs::Tokens(_));
+        let mirror = self.sampling.mirror && !matches!(inputs, Inputs::Tokens(_));
         for (index, position) in chosen.iter().enumerate() {
             let mirrored = mirror && rng.random();
             if is_own(index) {
-                push_position(&mut part.inputs, position, mirrored)?;
-                part.labels.push(position.win_probability(perspective));
+                push_position(&mut inputs, position, mirrored)?;
+                labels.push(position.win_probability(perspective));
             }
         }
-        Ok(part)
+        Ok((inputs, labels))
     }
 
     /// The anchors of a step. Each epoch visits the positions in a new order, and leaves out the

@@ -58,13 +58,6 @@ pub struct Step {
 }
 
 impl Step {
-    /// Step `index`, counted from 0, of a rule.
-    fn new(rule: OptimizerKind, index: u64, learning_rate: f64, weight_decay: f64) -> Self {
-        let corrected = |beta: f64| 1.0 - beta.powf((index + 1) as f64);
-        let corrections = (corrected(BETAS.0), corrected(BETAS.1));
-        Self { rule, learning_rate, weight_decay, corrections, scale: 1.0 }
-    }
-
     /// The step with the gradient clipped to the norm `clip`; `squared` computes its squared norm.
     pub fn clipped(self, clip: Option<f64>, squared: impl FnOnce() -> Result<f64>) -> Result<Self> {
         let Some(longest) = clip else { return Ok(self) };
@@ -89,7 +82,14 @@ impl Schedule {
                 warm * 0.5 * (1.0 + (std::f64::consts::PI * done).cos())
             }
         };
-        Step::new(self.rule, index, self.learning_rate * factor, self.weight_decay)
+        let corrected = |beta: f64| 1.0 - beta.powf((index + 1) as f64);
+        Step {
+            rule: self.rule,
+            learning_rate: self.learning_rate * factor,
+            weight_decay: self.weight_decay,
+            corrections: (corrected(BETAS.0), corrected(BETAS.1)),
+            scale: 1.0,
+        }
     }
 }
 
@@ -265,10 +265,12 @@ mod tests {
 
     use super::*;
 
+    fn schedule(rule: OptimizerKind) -> Schedule {
+        Schedule { rule, learning_rate: 2.0, warmup: 4, steps: 100, weight_decay: 0.01 }
+    }
+
     #[test]
     fn the_rate_rises_in_the_warm_up_and_falls_to_nothing() {
-        let schedule =
-            |rule| Schedule { rule, learning_rate: 2.0, warmup: 4, steps: 100, weight_decay: 0.0 };
         let rates = |rule, steps: [u64; 4]| steps.map(|step| schedule(rule).learning_rate(step));
         let [first, half, end, after] = rates(OptimizerKind::Adamw, [0, 50, 100, 300]);
         assert!(first == 0.5 && (half - 1.0).abs() < 1e-9 && end == 0.0 && after == 0.0);
@@ -277,7 +279,7 @@ mod tests {
 
     #[test]
     fn long_gradients_are_cut_and_short_ones_left() -> Result<()> {
-        let step = Step::new(OptimizerKind::Adamw, 0, 1.0, 0.0);
+        let step = schedule(OptimizerKind::Adamw).step(0);
         for (clip, squared, expected) in [(5.0, 100.0, 0.5), (15.0, 100.0, 1.0), (5.0, 0.0, 1.0)] {
             assert_eq!(step.clipped(Some(clip), || Ok(squared))?.scale, expected);
         }
@@ -290,8 +292,7 @@ mod tests {
     #[test]
     fn tensors_in_32_and_64_bits_move_alike_and_moments_keep_no_earlier_ones() -> Result<()> {
         for rule in [OptimizerKind::Sgd, OptimizerKind::Adamw] {
-            let schedule =
-                Schedule { rule, learning_rate: 0.1, warmup: 3, steps: 9, weight_decay: 0.01 };
+            let schedule = Schedule { learning_rate: 0.1, warmup: 3, steps: 9, ..schedule(rule) };
             let moved = |dtype: DType| -> Result<Vec<f64>> {
                 let start = Tensor::new(&[0.5f64, -1.0, 2.0, 0.0], &Device::Cpu)?;
                 let variable = Var::from_tensor(&start.to_dtype(dtype)?)?;
