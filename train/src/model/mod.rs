@@ -50,7 +50,9 @@ pub trait Model: Sync {
     /// The parameters for play, in f32 on the CPU, without those used only in training.
     fn parameters(&self) -> Result<Parameters>;
 
-    fn state(&self) -> Result<Vec<(String, Tensor)>>;
+    fn state(&self) -> Result<Vec<(String, Tensor)>> {
+        Ok(self.optimizer().state().collect())
+    }
 
     fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()>;
 }
@@ -133,11 +135,9 @@ pub fn build(
     })
 }
 
-fn copied(tensors: impl Iterator<Item = Result<(String, Tensor)>>) -> Result<Parameters> {
-    let copies = tensors.map(|named| {
-        let (name, tensor) = named?;
-        Ok((name, tensor.detach().to_device(&Device::Cpu)?.copy()?))
-    });
+fn copied(tensors: impl Iterator<Item = (String, Tensor)>) -> Result<Parameters> {
+    let copies =
+        tensors.map(|(name, tensor)| Ok((name, tensor.detach().to_device(&Device::Cpu)?.copy()?)));
     Ok(Parameters::new(copies.collect::<Result<Vec<_>>>()?))
 }
 

@@ -293,7 +293,7 @@ impl SparseLayers {
                 FEATURE_BIAS => &bias,
                 name => self.variables[name].as_tensor(),
             };
-            Ok((spec.name.clone(), tensor.clone()))
+            (spec.name.clone(), tensor.clone())
         }))
     }
 }

@@ -99,11 +99,7 @@ impl Model for TransformerModel {
 
     fn parameters(&self) -> Result<Parameters> {
         let parameters = self.flat.parameters_in(&self.flat.master)?;
-        copied(parameters.iter().map(|(name, tensor)| Ok((name.clone(), tensor.clone()))))
-    }
-
-    fn state(&self) -> Result<Vec<(String, Tensor)>> {
-        Ok(self.optimizer.state().collect())
+        copied(parameters.iter().map(|(name, tensor)| (name.clone(), tensor.clone())))
     }
 
     fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
