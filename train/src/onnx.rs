@@ -1,6 +1,5 @@
-//! Transformers as ONNX models, which other programs run without Azimuth.
-
-mod graph;
+//! Transformers as ONNX models, which other programs run without Azimuth: the graph of a transformer,
+//! and the messages of the format that it needs.
 
 use std::path::Path;
 
@@ -13,10 +12,6 @@ use azimuth_network::normalize::SMALLEST_SQUARE;
 use azimuth_network::replace_file::replace_file;
 use azimuth_network::transformer::{LENGTH, TransformerConfig};
 use azimuth_network::weights::Weights;
-use graph::{
-    Entry, FLOAT, Graph, INT64, Model, OperatorSet, float_attribute, integer_attribute,
-    integers_attribute, rows,
-};
 use prost::Message;
 use serde_json::json;
 
@@ -216,4 +211,217 @@ impl Network<'_> {
         let length = graph.node(&format!("{name}.length"), "Sqrt", &[&sum]);
         graph.node(name, "Div", &[x, &length]);
     }
+}
+
+/// Adds constants and operations. Values are identified by their names.
+impl Graph {
+    fn floats(&mut self, name: &str, dims: &[usize], values: &[f32]) -> String {
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.constant(name, dims, FLOAT, bytes)
+    }
+
+    fn float(&mut self, name: &str, value: f32) -> String {
+        self.floats(name, &[], &[value])
+    }
+
+    fn integers(&mut self, name: &str, values: &[i64]) -> String {
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.constant(name, &[values.len()], INT64, bytes)
+    }
+
+    fn integer(&mut self, name: &str, value: i64) -> String {
+        self.constant(name, &[], INT64, value.to_le_bytes().to_vec())
+    }
+
+    fn constant(&mut self, name: &str, dims: &[usize], data_type: i32, raw: Vec<u8>) -> String {
+        let (dims, name) = (dims.iter().map(|&size| size as i64).collect(), name.to_owned());
+        self.initializer.push(Tensor { dims, data_type, name: name.clone(), raw_data: raw });
+        name
+    }
+
+    /// Adds an operation with one result, which is called `name`.
+    fn node(&mut self, name: &str, op: &str, inputs: &[&str]) -> String {
+        self.node_with(name, op, inputs, Vec::new())
+    }
+
+    fn node_with(
+        &mut self,
+        name: &str,
+        op: &str,
+        inputs: &[&str],
+        attributes: Vec<Attribute>,
+    ) -> String {
+        let [name] = self.operation([name.to_owned()], op, inputs, attributes);
+        name
+    }
+
+    /// Adds an operation, named like its first result, and returns the names of its results.
+    fn operation<const N: usize>(
+        &mut self,
+        results: [String; N],
+        op: &str,
+        inputs: &[&str],
+        attribute: Vec<Attribute>,
+    ) -> [String; N] {
+        self.node.push(Node {
+            input: inputs.iter().map(|&input| input.to_owned()).collect(),
+            name: results[0].clone(),
+            output: results.to_vec(),
+            op_type: op.to_owned(),
+            attribute,
+        });
+        results
+    }
+}
+
+fn integer_attribute(name: &str, value: i64) -> Attribute {
+    Attribute { name: name.to_owned(), i: value, kind: 2, ..Attribute::default() }
+}
+
+fn float_attribute(name: &str, value: f32) -> Attribute {
+    Attribute { name: name.to_owned(), f: value, kind: 1, ..Attribute::default() }
+}
+
+fn integers_attribute(name: &str, values: &[i64]) -> Attribute {
+    Attribute { name: name.to_owned(), ints: values.to_vec(), kind: 7, ..Attribute::default() }
+}
+
+/// An input or output with a row for each position.
+fn rows(name: &str, elem_type: i32, width: Option<usize>) -> ValueInfo {
+    let batch = Dimension { dim_value: None, dim_param: Some("positions".to_owned()) };
+    let size = |width| Dimension { dim_value: Some(width as i64), dim_param: None };
+    let shape = Shape { dim: [batch].into_iter().chain(width.map(size)).collect() };
+    let tensor_type = Some(TensorType { elem_type, shape: Some(shape) });
+    ValueInfo { name: name.to_owned(), of_type: Some(Type { tensor_type }) }
+}
+
+/// [`Tensor::data_type`] and [`TensorType::elem_type`] of f32.
+const FLOAT: i32 = 1;
+
+/// The same for i64.
+const INT64: i32 = 7;
+
+#[derive(Clone, PartialEq, Message)]
+struct Model {
+    #[prost(int64, tag = "1")]
+    ir_version: i64,
+    #[prost(message, repeated, tag = "8")]
+    opset_import: Vec<OperatorSet>,
+    #[prost(string, tag = "2")]
+    producer_name: String,
+    #[prost(string, tag = "3")]
+    producer_version: String,
+    #[prost(string, tag = "6")]
+    doc_string: String,
+    #[prost(message, optional, tag = "7")]
+    graph: Option<Graph>,
+    #[prost(message, repeated, tag = "14")]
+    metadata_props: Vec<Entry>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct OperatorSet {
+    #[prost(int64, tag = "2")]
+    version: i64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Entry {
+    #[prost(string, tag = "1")]
+    key: String,
+    #[prost(string, tag = "2")]
+    value: String,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Graph {
+    #[prost(message, repeated, tag = "1")]
+    node: Vec<Node>,
+    #[prost(string, tag = "2")]
+    name: String,
+    #[prost(message, repeated, tag = "5")]
+    initializer: Vec<Tensor>,
+    #[prost(message, repeated, tag = "11")]
+    input: Vec<ValueInfo>,
+    #[prost(message, repeated, tag = "12")]
+    output: Vec<ValueInfo>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Node {
+    #[prost(string, repeated, tag = "1")]
+    input: Vec<String>,
+    #[prost(string, repeated, tag = "2")]
+    output: Vec<String>,
+    #[prost(string, tag = "3")]
+    name: String,
+    #[prost(string, tag = "4")]
+    op_type: String,
+    #[prost(message, repeated, tag = "5")]
+    attribute: Vec<Attribute>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Attribute {
+    #[prost(string, tag = "1")]
+    name: String,
+    #[prost(float, tag = "2")]
+    f: f32,
+    #[prost(int64, tag = "3")]
+    i: i64,
+    #[prost(int64, repeated, tag = "8")]
+    ints: Vec<i64>,
+    /// 1 for a float, 2 for an integer, 7 for a list of integers.
+    #[prost(int32, tag = "20")]
+    kind: i32,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Tensor {
+    #[prost(int64, repeated, tag = "1")]
+    dims: Vec<i64>,
+    #[prost(int32, tag = "2")]
+    data_type: i32,
+    #[prost(string, tag = "8")]
+    name: String,
+    /// Little-endian.
+    #[prost(bytes = "vec", tag = "9")]
+    raw_data: Vec<u8>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct ValueInfo {
+    #[prost(string, tag = "1")]
+    name: String,
+    #[prost(message, optional, tag = "2")]
+    of_type: Option<Type>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Type {
+    #[prost(message, optional, tag = "1")]
+    tensor_type: Option<TensorType>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct TensorType {
+    #[prost(int32, tag = "1")]
+    elem_type: i32,
+    #[prost(message, optional, tag = "2")]
+    shape: Option<Shape>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Shape {
+    #[prost(message, repeated, tag = "1")]
+    dim: Vec<Dimension>,
+}
+
+/// A size, or the name of a size that each call chooses.
+#[derive(Clone, PartialEq, Message)]
+struct Dimension {
+    #[prost(int64, optional, tag = "1")]
+    dim_value: Option<i64>,
+    #[prost(string, optional, tag = "2")]
+    dim_param: Option<String>,
 }
