@@ -112,6 +112,7 @@ impl Events {
             step: i64::try_from(step).context("a step beyond 2^63")?,
             content: Some(content),
         };
+        // A record: length, checksum of the length, content, checksum of the content.
         let content = event.encode_to_vec();
         let length = (content.len() as u64).to_le_bytes();
         let [of_length, of_content] = [&length[..], &content].map(masked_checksum);
