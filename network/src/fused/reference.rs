@@ -74,9 +74,9 @@ pub(super) fn add_norm_back(
 ) -> Result<AddNormBack> {
     let AddNorm { bias, weight, shift } = norm;
     let normed = |inputs: &[Tensor]| {
-        let [x, branch, weight, shift] = [0, 1, 2, 3].map(|index: usize| inputs[index].clone());
-        let norm = AddNorm { bias: bias.clone(), weight, shift };
-        add_norm(Residual { x: &x, branch: &branch, norm: &norm, mask })
+        let norm =
+            AddNorm { bias: bias.clone(), weight: inputs[2].clone(), shift: inputs[3].clone() };
+        add_norm(Residual { x: &inputs[0], branch: &inputs[1], norm: &norm, mask })
     };
     let [x, branch, weight, shift] = gradients(normed, [x, branch, weight, shift], gradient)?;
     Ok(AddNormBack { x, branch, weight, shift })
