@@ -22,11 +22,18 @@ use crate::optimizer::{DenseOptimizer, Step};
 use crate::ranks::Ranks;
 use crate::training::Checkpoint;
 
+const FEATURE_BIAS: &str = "features.bias";
+
 /// A sparse encoder in training.
 pub struct Sparse {
     network: SparseNetwork,
-    layers: SparseLayers,
+    specs: Vec<ParameterSpec>,
     table: Table,
+    /// The bias of the feature sums, and the layers after them.
+    variables: BTreeMap<String, Var>,
+    /// The largest magnitude of a bias that play can quantise.
+    largest_bias: f32,
+    readout: Readout,
     optimizer: DenseOptimizer,
 }
 
@@ -58,24 +65,35 @@ impl Sparse {
     ) -> Result<Self> {
         let SparseConfig { features, accumulator, .. } = *config;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let specs = config.parameters();
         // The parts that pieces on squares share have the initial values of the table.
-        let of_table = config.parameters().into_iter().find(|spec| spec.name == TABLE);
+        let of_table = specs.iter().find(|spec| spec.name == TABLE);
         let init = of_table.with_context(|| format!("no parameter '{TABLE}'"))?.init;
         let drawn = draw(init, PIECE_SQUARES * accumulator, &mut rng)?;
         let table = match parts {
             Some(parts) => Table::Rows(FactoredTable::new(features, accumulator, parts, drawn)?),
             None => Table::Dense(DenseTable::new(features, accumulator, device, drawn)?),
         };
-        let layers = SparseLayers::new(config, device, &mut rng)?;
-        let (rows, variables) = match &table {
+        let mut variables = BTreeMap::new();
+        for spec in specs.iter().filter(|spec| spec.name != TABLE) {
+            variables.insert(spec.name.clone(), variable(spec, device, &mut rng)?);
+        }
+        let readout = Readout::new(config.embedding_dim, device, &mut rng)?;
+        let (rows, of_table) = match &table {
             Table::Rows(table) => (table.table(), Vec::new()),
             Table::Dense(table) => (table.own.as_tensor(), table.variables()),
         };
+        let optimised = variables.clone().into_iter().chain(readout.variables()).chain(of_table);
+        let others = variables.iter().map(|(name, own)| (name.clone(), own.as_tensor().clone()));
+        let parameters = Parameters::new(others.chain([(TABLE.to_owned(), rows.clone())]));
         Ok(Self {
-            network: SparseNetwork::new(config, &layers.with_table(rows))?,
-            optimizer: DenseOptimizer::new(layers.variables().chain(variables))?,
-            layers,
+            network: SparseNetwork::new(config, &parameters)?,
+            optimizer: DenseOptimizer::new(optimised)?,
+            largest_bias: largest_playable_value(features, 0),
+            specs,
             table,
+            variables,
+            readout,
         })
     }
 }
@@ -86,11 +104,16 @@ impl Model for Sparse {
     }
 
     fn readout(&self) -> &Readout {
-        &self.layers.readout
+        &self.readout
     }
 
     fn begin(&mut self, beginning: &Beginning) -> Result<()> {
-        let rows = self.layers.begin(beginning)?;
+        for (name, variable) in &self.variables {
+            let tensor = beginning.parameters.get(name)?.to_dtype(DType::F32)?;
+            variable.set(&tensor.to_device(variable.device())?)?;
+        }
+        self.readout.begin(beginning)?;
+        let rows = beginning.parameters.get(TABLE)?.to_dtype(DType::F32)?;
         match &mut self.table {
             Table::Rows(table) => table.begin(&rows),
             Table::Dense(table) => table.begin(&rows),
@@ -118,7 +141,7 @@ impl Model for Sparse {
             let (own, bias) = sums.backward(slopes, table.own.dim(0)?)?;
             gradients.insert(&table.shared, table.shared_gradient(&own)?);
             gradients.insert(&table.own, own);
-            gradients.insert(self.layers.bias(), bias);
+            gradients.insert(&self.variables[FEATURE_BIAS], bias);
             Ok(())
         };
         Ok(EmbeddedBatch { z, back: Some((activations, Box::new(back))) })
@@ -141,10 +164,19 @@ impl Model for Sparse {
     }
 
     fn parameters(&self) -> Result<Parameters> {
-        self.layers.playing(&match &self.table {
+        let table = match &self.table {
             Table::Rows(table) => table.whole()?,
             Table::Dense(table) => table.folded()?,
-        })
+        };
+        let bias = self.variables[FEATURE_BIAS].clamp(-self.largest_bias, self.largest_bias)?;
+        copied(self.specs.iter().map(|spec| {
+            let tensor = match spec.name.as_str() {
+                TABLE => &table,
+                FEATURE_BIAS => &bias,
+                name => self.variables[name].as_tensor(),
+            };
+            (spec.name.clone(), tensor.clone())
+        }))
     }
 
     fn state(&self) -> Result<Vec<(String, Tensor)>> {
@@ -231,69 +263,5 @@ impl DenseTable {
         let pieces = self.set.variants() * PIECE_SQUARES;
         let rest = table.dim(0)? - pieces;
         Ok((table.narrow(0, 0, pieces)?, table.narrow(0, pieces, rest)?))
-    }
-}
-
-const FEATURE_BIAS: &str = "features.bias";
-
-/// The bias of the feature sums, the layers after them, and the read-out.
-struct SparseLayers {
-    specs: Vec<ParameterSpec>,
-    /// The largest magnitude of a bias that play can quantise.
-    largest_bias: f32,
-    variables: BTreeMap<String, Var>,
-    readout: Readout,
-}
-
-impl SparseLayers {
-    fn new(config: &SparseConfig, device: &Device, rng: &mut Xoshiro256PlusPlus) -> Result<Self> {
-        let specs = config.parameters();
-        let mut variables = BTreeMap::new();
-        for spec in specs.iter().filter(|spec| spec.name != TABLE) {
-            variables.insert(spec.name.clone(), variable(spec, device, rng)?);
-        }
-        let readout = Readout::new(config.embedding_dim, device, rng)?;
-        let largest_bias = largest_playable_value(config.features, 0);
-        Ok(Self { specs, largest_bias, variables, readout })
-    }
-
-    fn bias(&self) -> &Var {
-        &self.variables[FEATURE_BIAS]
-    }
-
-    /// All variables with their names in a checkpoint.
-    fn variables(&self) -> impl Iterator<Item = (String, Var)> {
-        let own = self.variables.iter().map(|(name, variable)| (name.clone(), variable.clone()));
-        own.chain(self.readout.variables())
-    }
-
-    /// The network's parameters, including `table`.
-    fn with_table(&self, table: &Tensor) -> Parameters {
-        let own = self.variables.iter();
-        let own = own.map(|(name, variable)| (name.clone(), variable.as_tensor().clone()));
-        Parameters::new(own.chain([(TABLE.to_owned(), table.clone())]))
-    }
-
-    /// Sets the parameters to those of `beginning`, except for the table, which is returned.
-    fn begin(&self, beginning: &Beginning) -> Result<Tensor> {
-        for (name, variable) in &self.variables {
-            let tensor = beginning.parameters.get(name)?.to_dtype(DType::F32)?;
-            variable.set(&tensor.to_device(variable.device())?)?;
-        }
-        self.readout.begin(beginning)?;
-        Ok(beginning.parameters.get(TABLE)?.to_dtype(DType::F32)?)
-    }
-
-    /// The parameters for play, including `table`.
-    fn playing(&self, table: &Tensor) -> Result<Parameters> {
-        let bias = self.bias().clamp(-self.largest_bias, self.largest_bias)?;
-        copied(self.specs.iter().map(|spec| {
-            let tensor = match spec.name.as_str() {
-                TABLE => table,
-                FEATURE_BIAS => &bias,
-                name => self.variables[name].as_tensor(),
-            };
-            (spec.name.clone(), tensor.clone())
-        }))
     }
 }

@@ -22,7 +22,12 @@ const PARAMETERS: &str = "parameters";
 
 pub struct TransformerModel {
     network: Transformer,
-    flat: FlatParameters,
+    /// The parameters' names and shapes, in the order of the master.
+    specs: Vec<ParameterSpec>,
+    /// All parameters one after another, f32: the variable that the optimiser updates.
+    master: Var,
+    /// A 16-bit copy of the master; `None` if the network computes in f32.
+    working: Option<Var>,
     readout: Readout,
     optimizer: DenseOptimizer,
     dropout: f32,
@@ -44,101 +49,23 @@ impl TransformerModel {
             values.extend(draw(spec.init, spec.shape.iter().product(), &mut rng)?);
         }
         let count = values.len();
-        let flat = FlatParameters::new(specs, Var::from_vec(values, count, device)?, dtype)?;
-        let readout = Readout::new(config.embedding_dim, device, &mut rng)?;
-        let own = [(PARAMETERS.to_owned(), flat.master.clone())];
-        let working = flat.working.as_ref().unwrap_or(&flat.master);
-        Ok(Self {
-            network: Transformer::new(config, &flat.parameters_in(working)?)?,
-            optimizer: DenseOptimizer::new(own.into_iter().chain(readout.variables()))?,
-            flat,
-            readout,
-            dropout,
-        })
-    }
-}
-
-impl Model for TransformerModel {
-    fn optimizer(&self) -> &DenseOptimizer {
-        &self.optimizer
-    }
-
-    fn readout(&self) -> &Readout {
-        &self.readout
-    }
-
-    fn begin(&mut self, beginning: &Beginning) -> Result<()> {
-        let tensors = self.flat.specs.iter().map(|spec| {
-            let tensor = beginning.parameters.get(&spec.name)?.to_dtype(DType::F32)?;
-            Ok((spec.name.clone(), tensor.to_device(self.flat.master.device())?))
-        });
-        let tensors = tensors.collect::<Result<HashMap<_, _>>>()?;
-        self.flat.master.set(&self.flat.flatten(tensors)?)?;
-        self.flat.refresh()?;
-        self.readout.begin(beginning)
-    }
-
-    fn forward(&self, _place: usize, inputs: Inputs, seed: u64) -> Result<EmbeddedBatch<'_>> {
-        let Inputs::Tokens(tokens) = inputs else { bail!("a transformer reads tokens") };
-        let ids = token_ids(&tokens, self.flat.master.device())?;
-        let trace = self.network.forward_traced(&ids, Dropout::new(self.dropout, seed))?;
-        let z: Tensor = Var::from_tensor(trace.embeddings())?.as_tensor().clone();
-        let back = |slopes: &Tensor, gradients: &mut GradStore| -> Result<()> {
-            let found = self.flat.flatten(self.network.backward(trace, slopes)?)?;
-            gradients.insert(&self.flat.master, found);
-            Ok(())
-        };
-        Ok(EmbeddedBatch { z: z.clone(), back: Some((z, Box::new(back))) })
-    }
-
-    fn step(&mut self, gradients: &GradStore, step: Step, clip: Option<f64>) -> Result<()> {
-        let step = step.clipped(clip, || self.optimizer.squared_gradient(gradients))?;
-        self.optimizer.step(gradients, step)?;
-        self.flat.refresh()
-    }
-
-    fn parameters(&self) -> Result<Parameters> {
-        let parameters = self.flat.parameters_in(&self.flat.master)?;
-        copied(parameters.iter().map(|(name, tensor)| (name.clone(), tensor.clone())))
-    }
-
-    fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
-        self.optimizer.restore(checkpoint)?;
-        self.flat.refresh()
-    }
-}
-
-/// Parameters in f32 (the master weights), and in the network's precision.
-struct FlatParameters {
-    /// The parameters' names and shapes, in the order of the master.
-    specs: Vec<ParameterSpec>,
-    /// The variable that the optimiser updates.
-    master: Var,
-    /// A 16-bit copy of the master; `None` if the network computes in f32.
-    working: Option<Var>,
-}
-
-impl FlatParameters {
-    /// `master` has the parameters `specs` one after another; the network computes in `dtype`.
-    fn new(specs: Vec<ParameterSpec>, master: Var, dtype: DType) -> Result<Self> {
+        let master = Var::from_vec(values, count, device)?;
         let working = match dtype {
             DType::F32 => None,
             _ => Some(Var::from_tensor(&master.to_dtype(dtype)?)?),
         };
-        Ok(Self { specs, master, working })
-    }
-
-    /// Views of the parameters in the master or in its copy, which follow every update.
-    fn parameters_in(&self, all: &Var) -> Result<Parameters> {
-        let all = all.as_detached_tensor();
-        let mut first = 0;
-        let parts = self.specs.iter().map(|spec| {
-            let count = spec.shape.iter().product();
-            let part = all.narrow(0, first, count)?.reshape(spec.shape.as_slice())?;
-            first += count;
-            Ok((spec.name.clone(), part))
-        });
-        Ok(Parameters::new(parts.collect::<Result<Vec<_>>>()?))
+        let readout = Readout::new(config.embedding_dim, device, &mut rng)?;
+        let own = [(PARAMETERS.to_owned(), master.clone())];
+        let parameters = parameters_in(working.as_ref().unwrap_or(&master), &specs)?;
+        Ok(Self {
+            network: Transformer::new(config, &parameters)?,
+            optimizer: DenseOptimizer::new(own.into_iter().chain(readout.variables()))?,
+            specs,
+            master,
+            working,
+            readout,
+            dropout,
+        })
     }
 
     /// The gradients of all parameters in the order of the master, f32.
@@ -159,6 +86,69 @@ impl FlatParameters {
         }
         Ok(())
     }
+}
+
+impl Model for TransformerModel {
+    fn optimizer(&self) -> &DenseOptimizer {
+        &self.optimizer
+    }
+
+    fn readout(&self) -> &Readout {
+        &self.readout
+    }
+
+    fn begin(&mut self, beginning: &Beginning) -> Result<()> {
+        let tensors = self.specs.iter().map(|spec| {
+            let tensor = beginning.parameters.get(&spec.name)?.to_dtype(DType::F32)?;
+            Ok((spec.name.clone(), tensor.to_device(self.master.device())?))
+        });
+        let tensors = tensors.collect::<Result<HashMap<_, _>>>()?;
+        self.master.set(&self.flatten(tensors)?)?;
+        self.refresh()?;
+        self.readout.begin(beginning)
+    }
+
+    fn forward(&self, _place: usize, inputs: Inputs, seed: u64) -> Result<EmbeddedBatch<'_>> {
+        let Inputs::Tokens(tokens) = inputs else { bail!("a transformer reads tokens") };
+        let ids = token_ids(&tokens, self.master.device())?;
+        let trace = self.network.forward_traced(&ids, Dropout::new(self.dropout, seed))?;
+        let z: Tensor = Var::from_tensor(trace.embeddings())?.as_tensor().clone();
+        let back = |slopes: &Tensor, gradients: &mut GradStore| -> Result<()> {
+            let found = self.flatten(self.network.backward(trace, slopes)?)?;
+            gradients.insert(&self.master, found);
+            Ok(())
+        };
+        Ok(EmbeddedBatch { z: z.clone(), back: Some((z, Box::new(back))) })
+    }
+
+    fn step(&mut self, gradients: &GradStore, step: Step, clip: Option<f64>) -> Result<()> {
+        let step = step.clipped(clip, || self.optimizer.squared_gradient(gradients))?;
+        self.optimizer.step(gradients, step)?;
+        self.refresh()
+    }
+
+    fn parameters(&self) -> Result<Parameters> {
+        let parameters = parameters_in(&self.master, &self.specs)?;
+        copied(parameters.iter().map(|(name, tensor)| (name.clone(), tensor.clone())))
+    }
+
+    fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
+        self.optimizer.restore(checkpoint)?;
+        self.refresh()
+    }
+}
+
+/// Views of the parameters in a master or in its copy, which follow every update.
+fn parameters_in(all: &Var, specs: &[ParameterSpec]) -> Result<Parameters> {
+    let all = all.as_detached_tensor();
+    let mut first = 0;
+    let parts = specs.iter().map(|spec| {
+        let count = spec.shape.iter().product();
+        let part = all.narrow(0, first, count)?.reshape(spec.shape.as_slice())?;
+        first += count;
+        Ok((spec.name.clone(), part))
+    });
+    Ok(Parameters::new(parts.collect::<Result<Vec<_>>>()?))
 }
 
 #[cfg(test)]
@@ -187,7 +177,7 @@ mod tests {
             let loss = (cosines.affine(-2.0, 2.0)?.mean_all()? / config.embedding_dim as f64)?;
             distance = loss.to_scalar()?;
             let gradients = embedded.backward(&loss)?;
-            let found = gradients.get(&model.flat.master).context("no gradient")?;
+            let found = gradients.get(&model.master).context("no gradient")?;
             assert!(!found.track_op(), "the gradient keeps the forward pass in memory");
             model.step(&gradients, schedule.step(step), None)?;
         }
