@@ -17,7 +17,7 @@ pub fn add_norm(Residual { x, branch, norm, mask }: Residual<'_>) -> Result<Tens
     let AddNorm { bias, weight, shift } = norm;
     let mut out = vec![0.0; x.elem_count()];
     with_values([x, branch, bias, weight, shift], |[x, branch, bias, weight, shift]| {
-        norm_rows(x, branch, &Parameters { bias, weight }, shift, mask, &mut out);
+        norm_rows(x, branch, [bias, weight, shift], mask, &mut out);
     })?;
     Tensor::from_vec(out, x.shape(), &Device::Cpu)
 }
@@ -27,7 +27,7 @@ pub fn add_norm_back(input: Residual<'_>, gradient: &Tensor) -> Result<AddNormBa
     let mut gradients = [x, branch, weight, shift].map(|tensor| vec![0.0; tensor.elem_count()]);
     with_values([x, branch, bias, weight, gradient], |[x, branch, bias, weight, gradient]| {
         let gradients = gradients.each_mut().map(Vec::as_mut_slice);
-        norm_rows_back(x, branch, &Parameters { bias, weight }, mask, gradient, gradients);
+        norm_rows_back(x, branch, [bias, weight], mask, gradient, gradients);
     })?;
     let like = |gradients: Vec<f32>, tensor: &Tensor| {
         Tensor::from_vec(gradients, tensor.shape(), &Device::Cpu)
@@ -41,30 +41,20 @@ pub fn add_norm_back(input: Residual<'_>, gradient: &Tensor) -> Result<AddNormBa
     })
 }
 
-/// Parameters of a residual connection, the same for all rows.
-struct Parameters<'a> {
-    bias: &'a [f32],
-    weight: &'a [f32],
-}
-
-impl Parameters<'_> {
-    /// `x + mask(branch + bias)` of row number `row`, and its mean and 1 / standard deviation.
-    #[inline(always)]
-    fn sum(
-        &self,
-        row: usize,
-        x: &[f32],
-        branch: &[f32],
-        mask: DropoutMask,
-        sum: &mut [f32],
-    ) -> (f32, f32) {
-        for (sum, (branch, bias)) in sum.iter_mut().zip(branch.iter().zip(self.bias)) {
-            *sum = branch + bias;
-        }
-        drop_row(mask, row, sum);
-        sum.iter_mut().zip(x).for_each(|(sum, x)| *sum += x);
-        moments(sum)
+/// `x + mask(branch + bias)` of row number `row`, and its mean and 1 / standard deviation.
+#[inline(always)]
+fn sum_row(
+    row: usize,
+    [x, branch, bias]: [&[f32]; 3],
+    mask: DropoutMask,
+    sum: &mut [f32],
+) -> (f32, f32) {
+    for (sum, (branch, bias)) in sum.iter_mut().zip(branch.iter().zip(bias)) {
+        *sum = branch + bias;
     }
+    drop_row(mask, row, sum);
+    sum.iter_mut().zip(x).for_each(|(sum, x)| *sum += x);
+    moments(sum)
 }
 
 /// Mean and 1 / standard deviation of a row.
@@ -87,16 +77,15 @@ fn moments(row: &[f32]) -> (f32, f32) {
 fn norm_rows(
     x: &[f32],
     branch: &[f32],
-    parameters: &Parameters<'_>,
-    shift: &[f32],
+    [bias, weight, shift]: [&[f32]; 3],
     mask: DropoutMask,
     out: &mut [f32],
 ) {
     let width = shift.len();
     let rows = x.chunks_exact(width).zip(branch.chunks_exact(width));
     for (index, ((x, branch), out)) in rows.zip(out.chunks_exact_mut(width)).enumerate() {
-        let (mean, scale) = parameters.sum(index, x, branch, mask, out);
-        for (out, (weight, shift)) in out.iter_mut().zip(parameters.weight.iter().zip(shift)) {
+        let (mean, scale) = sum_row(index, [x, branch, bias], mask, out);
+        for (out, (weight, shift)) in out.iter_mut().zip(weight.iter().zip(shift)) {
             *out = (*out - mean) * scale * weight + shift;
         }
     }
@@ -106,24 +95,24 @@ fn norm_rows(
 fn norm_rows_back(
     x: &[f32],
     branch: &[f32],
-    parameters: &Parameters<'_>,
+    [bias, weight]: [&[f32]; 2],
     mask: DropoutMask,
     gradient: &[f32],
     [all_dx, all_db, weight_slopes, shift_slopes]: [&mut [f32]; 4],
 ) {
-    let width = parameters.weight.len();
+    let width = weight.len();
     let mut normed = vec![0.0; width];
     let inputs = x.chunks_exact(width).zip(branch.chunks_exact(width));
     let outputs = all_dx.chunks_exact_mut(width).zip(all_db.chunks_exact_mut(width));
     let rows = inputs.zip(gradient.chunks_exact(width)).zip(outputs);
     for (index, (((x, branch), gradient), (dx, db))) in rows.enumerate() {
-        let (mean, scale) = parameters.sum(index, x, branch, mask, &mut normed);
+        let (mean, scale) = sum_row(index, [x, branch, bias], mask, &mut normed);
         normed.iter_mut().for_each(|x| *x = (*x - mean) * scale);
         let (mut sum, mut along) = (0.0, 0.0);
         for column in 0..width {
             weight_slopes[column] += gradient[column] * normed[column];
             shift_slopes[column] += gradient[column];
-            dx[column] = gradient[column] * parameters.weight[column];
+            dx[column] = gradient[column] * weight[column];
         }
         for (derivative, normed) in dx.iter().zip(&normed) {
             sum += derivative;
