@@ -1,7 +1,6 @@
 //! Labellers: a UCI engine, or a Stockfish network with or without quiescence search.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use azimuth_chess::placement::Placement;
@@ -24,7 +23,12 @@ pub struct ScoredMove {
 }
 
 pub enum Labeller {
-    Engine(UciLabeller),
+    /// A UCI engine with searches of `depth` plies: it scores a position, or every legal move in one
+    /// MultiPV search.
+    Engine {
+        engine: Engine,
+        depth: u32,
+    },
     Network(Box<StockfishNetwork>),
     /// Quiescence search with a network as its evaluation.
     NetworkQuiescence {
@@ -40,11 +44,19 @@ impl Labeller {
     /// Starts the labellers chosen by the options, one for each thread.
     pub fn start_all(options: &LabelOptions) -> Result<Vec<Self>> {
         let threads = 0..options.engines;
-        let all_moves = matches!(options.walk, WalkKind::Beam | WalkKind::Engine);
         match (&options.engine, &options.network) {
-            (Some(engine), None) => threads
-                .map(|_| Ok(Self::Engine(UciLabeller::start(engine, options.depth, all_moves)?)))
-                .collect(),
+            (Some(command), None) => {
+                // No position has more than 218 legal moves.
+                let all_moves = matches!(options.walk, WalkKind::Beam | WalkKind::Engine);
+                let lines = if all_moves { "218" } else { "1" };
+                // Shallow searches do not fill a table of 1 MB, and a small table is cleared quickly.
+                let hash = if options.depth < 8 { "1" } else { "16" };
+                let set = [("MultiPV", lines), ("Threads", "1"), ("Hash", hash)];
+                let depth = options.depth;
+                let start =
+                    |_| Ok(Self::Engine { engine: Engine::start(command, &[], set)?, depth });
+                threads.map(start).collect()
+            }
             (None, Some(network)) => {
                 let network = StockfishNetwork::read(network).context("--network")?;
                 let labeller = |_| {
@@ -66,7 +78,7 @@ impl Labeller {
 
     pub fn name(&self) -> &str {
         match self {
-            Self::Engine(labeller) => labeller.engine.name(),
+            Self::Engine { engine, .. } => engine.name(),
             Self::Network(network) => network.name(),
             Self::NetworkQuiescence { name, .. } => name,
         }
@@ -75,7 +87,7 @@ impl Labeller {
     /// Clears the tables of the search, so that labels do not depend on earlier walks.
     pub fn new_game(&mut self) -> Result<()> {
         match self {
-            Self::Engine(labeller) => labeller.engine.new_game()?,
+            Self::Engine { engine, .. } => engine.new_game()?,
             Self::Network(_) => {}
             Self::NetworkQuiescence { planner, .. } => planner.new_game(),
         }
@@ -85,7 +97,12 @@ impl Labeller {
     /// Scores a position that has a legal move, from White's point of view.
     pub fn value(&mut self, board: &Board) -> Result<Label> {
         let of_mover = match self {
-            Self::Engine(engine) => return engine.value(board),
+            Self::Engine { engine, depth } => {
+                let line = search(engine, *depth, board)?.into_values().next();
+                let (_, score) =
+                    line.with_context(|| format!("{engine}: no score for '{board}'"))?;
+                return Ok(label_of_score(score, board));
+            }
             Self::Network(network) => Label::Centipawns(network.centipawns(&Placement::of(board))),
             Self::NetworkQuiescence { planner, .. } => {
                 let value = planner.quiescence(&Position::from(board.clone()))?;
@@ -115,8 +132,8 @@ impl Labeller {
         if moves.is_empty() {
             return Ok(Vec::new());
         }
-        if let Self::Engine(engine) = self {
-            let scored = engine.score(board)?.into_iter();
+        if let Self::Engine { engine, depth } = self {
+            let scored = score_all(engine, *depth, board)?.into_iter();
             return Ok(scored.filter(|scored| moves.contains(&scored.mv)).collect());
         }
         let scored =
@@ -128,65 +145,43 @@ impl Labeller {
     }
 }
 
-/// A UCI engine: it scores a position, or every legal move in one MultiPV search.
-pub struct UciLabeller {
-    engine: Engine,
-    depth: u32,
+/// Scores all moves, the best for the side to move first.
+fn score_all(engine: &mut Engine, depth: u32, board: &Board) -> Result<Vec<ScoredMove>> {
+    let lines = search(engine, depth, board)?;
+    let moves = legal_moves(board).into_iter();
+    let legal: BTreeMap<String, Move> = moves.map(|mv| (uci_move(board, mv, false), mv)).collect();
+    let (scored, all) = (lines.len(), legal.len());
+    ensure!(scored == all, "{engine}: {scored} of {all} moves scored in '{board}'");
+    let scored = lines.into_values().map(|(mv, score)| {
+        let illegal = || format!("{engine}: '{mv}' is not legal in '{board}'");
+        let mv = legal.get(&mv).copied().with_context(illegal)?;
+        Ok(ScoredMove { mv, label: label_of_score(score, board) })
+    });
+    scored.collect()
 }
 
-impl UciLabeller {
-    /// Starts the engine, with searches of `depth` plies. [`Self::score`] needs `all_moves`.
-    pub fn start(command: &Path, depth: u32, all_moves: bool) -> Result<Self> {
-        // No position has more than 218 legal moves.
-        let lines = if all_moves { "218" } else { "1" };
-        // Shallow searches do not fill a table of 1 MB, and a small table is cleared quickly.
-        let hash = if depth < 8 { "1" } else { "16" };
-        let options = [("MultiPV", lines), ("Threads", "1"), ("Hash", hash)];
-        Ok(Self { engine: Engine::start(command, &[], options)?, depth })
-    }
-
-    pub fn value(&mut self, board: &Board) -> Result<Label> {
-        let line = self.search(board)?.into_values().next();
-        let (_, score) =
-            line.with_context(|| format!("{}: no score for '{board}'", self.engine))?;
-        Ok(label_of_score(score, board))
-    }
-
-    /// Scores all moves, the best for the side to move first.
-    pub fn score(&mut self, board: &Board) -> Result<Vec<ScoredMove>> {
-        let lines = self.search(board)?;
-        let moves = legal_moves(board).into_iter();
-        let legal: BTreeMap<String, Move> =
-            moves.map(|mv| (uci_move(board, mv, false), mv)).collect();
-        let (engine, scored, all) = (&self.engine, lines.len(), legal.len());
-        ensure!(scored == all, "{engine}: {scored} of {all} moves scored in '{board}'");
-        let scored = lines.into_values().map(|(mv, score)| {
-            let illegal = || format!("{engine}: '{mv}' is not legal in '{board}'");
-            let mv = legal.get(&mv).copied().with_context(illegal)?;
-            Ok(ScoredMove { mv, label: label_of_score(score, board) })
-        });
-        scored.collect()
-    }
-
-    /// The final first move and score of each MultiPV line, from the side to move's point of view.
-    fn search(&mut self, board: &Board) -> Result<BTreeMap<u32, (String, UciScore)>> {
-        self.engine.send(&format!("position fen {board}"))?;
-        self.engine.send(&format!("go depth {}", self.depth))?;
-        let mut lines = BTreeMap::new();
-        loop {
-            let line = self.engine.read(PATIENCE)?.text;
-            let words: Vec<&str> = line.split_whitespace().collect();
-            match words.as_slice() {
-                ["bestmove", ..] => return Ok(lines),
-                ["info", facts @ ..] => {
-                    let rank = number_after(facts, "multipv");
-                    let mv = facts.iter().skip_while(|&&word| word != "pv").nth(1);
-                    if let (Some(rank), Some(mv), Some(score)) = (rank, mv, score(facts)) {
-                        lines.insert(rank, ((*mv).to_owned(), score));
-                    }
+/// The final first move and score of each MultiPV line, from the side to move's point of view.
+fn search(
+    engine: &mut Engine,
+    depth: u32,
+    board: &Board,
+) -> Result<BTreeMap<u32, (String, UciScore)>> {
+    engine.send(&format!("position fen {board}"))?;
+    engine.send(&format!("go depth {depth}"))?;
+    let mut lines = BTreeMap::new();
+    loop {
+        let line = engine.read(PATIENCE)?.text;
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            ["bestmove", ..] => return Ok(lines),
+            ["info", facts @ ..] => {
+                let rank = number_after(facts, "multipv");
+                let mv = facts.iter().skip_while(|&&word| word != "pv").nth(1);
+                if let (Some(rank), Some(mv), Some(score)) = (rank, mv, score(facts)) {
+                    lines.insert(rank, ((*mv).to_owned(), score));
                 }
-                _ => {}
             }
+            _ => {}
         }
     }
 }

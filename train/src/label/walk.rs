@@ -82,7 +82,7 @@ impl MoveWalker {
         };
         let candidates = match engine {
             // Scoring all moves of a position costs no more than scoring one move.
-            Labeller::Engine(_) => others.len(),
+            Labeller::Engine { .. } => others.len(),
             _ => CANDIDATES.saturating_mul(options.best).min(others.len()),
         };
         let (candidates, rest) = others.split_at(candidates);
