@@ -163,4 +163,16 @@ mod tests {
         let error = check(&bytes).expect_err("large").to_string();
         assert!(error.contains("header of 3145728 bytes"), "{error}");
     }
+
+    #[test]
+    fn the_same_content_gives_the_same_bytes() -> Result<()> {
+        let first = example()?;
+        for _ in 0..20 {
+            assert_eq!(example()?, first);
+        }
+        let nothing = to_bytes(Vec::<(String, Tensor)>::new(), [("step", "0".to_owned())])?;
+        check(&nothing)?;
+        assert!(SafeTensors::deserialize(&nothing)?.is_empty());
+        Ok(())
+    }
 }

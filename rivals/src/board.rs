@@ -199,6 +199,21 @@ pub mod as_text {
     }
 }
 
+/// Numbers in checkpoints, as doubles, which JSON restores exactly.
+pub mod as_double {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    /// Writes a number.
+    pub fn serialize<S: Serializer>(value: &f32, to: S) -> Result<S::Ok, S::Error> {
+        f64::from(*value).serialize(to)
+    }
+
+    /// The inverse of [`serialize`].
+    pub fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<f32, D::Error> {
+        Ok(f64::deserialize(from)? as f32)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

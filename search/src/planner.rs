@@ -9,8 +9,7 @@ use azimuth_chess::position::Position;
 use clap::ValueEnum;
 
 use crate::beam::{BeamSettings, BeamVerify};
-pub use crate::control::Report;
-use crate::control::{Control, Limits};
+use crate::control::{Control, Limits, Report};
 use crate::explanation::Explanation;
 use crate::model::DefaultWeights;
 use crate::selective::SelectiveSettings;

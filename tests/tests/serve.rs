@@ -635,3 +635,17 @@ fn a_limited_strength_takes_the_time_of_a_person_on_a_clock() -> Result<()> {
     server.interrupt()?;
     Ok(())
 }
+
+#[test]
+fn ctrl_c_ends_the_server_while_pages_search() -> Result<()> {
+    let mut server = Server::start(&[])?;
+    let mut pages = [server.connect()?, server.connect()?];
+    for page in &mut pages {
+        page.run(1, &analysis())?;
+        page.next("begun")?;
+    }
+    let (status, time) = server.interrupt()?;
+    assert!(status.success(), "{status}");
+    assert!(time < Duration::from_secs(5), "{time:?}");
+    Ok(())
+}

@@ -805,3 +805,41 @@ fn a_command_of_uci_runs_from_the_command_line() -> Result<()> {
     }
     refusal("azimuth", &["go", "depth", "x"]).map(drop)
 }
+
+#[test]
+fn threads_search_and_stop_together() -> Result<()> {
+    let mut session = session()?;
+    for threads in [2, 8, 1] {
+        session.set("Threads", threads)?;
+        session.send(&format!("position fen {KIWIPETE}"))?;
+        for go in ["go depth 6", "go movetime 50", "go wtime 500 btime 500"] {
+            assert!(session.answer(go, "bestmove")?.starts_with("bestmove "));
+        }
+        session.send("go infinite")?;
+        session.read_until("info depth 5")?;
+        session.ask("stop", "bestmove")?;
+    }
+    session.end()
+}
+
+#[test]
+fn chances_are_reported_for_even_scores_and_for_mates() -> Result<()> {
+    let mut session = session()?;
+    session.set("UCI_ShowWDL", true)?;
+    session.send("position fen 6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1")?;
+    assert_eq!(chances(last_info(&session.ask("go depth 3", "bestmove")?)?)?, [1000, 0, 0]);
+    for planner in ["beam", "selective"] {
+        session.set("Planner", planner)?;
+        session.send("position startpos")?;
+        let [win, draw, loss] = chances(last_info(&session.ask("go depth 6", "bestmove")?)?)?;
+        assert!(win > loss && draw > 100 && draw < 900, "{planner}: {win} {draw} {loss}");
+    }
+    session.end()
+}
+
+/// The chances of an `info` line, in permille.
+fn chances(line: &str) -> Result<[u32; 3]> {
+    let words = line.split(' ').skip_while(|&word| word != "wdl").skip(1).take(3);
+    let chances: Vec<u32> = words.map(str::parse).collect::<Result<_, _>>()?;
+    chances.try_into().ok().with_context(|| format!("no chances: {line}"))
+}

@@ -33,7 +33,8 @@ impl<S> Queue<S> {
     }
 
     /// Waits for a seat. Calls `tell` with each new place in the queue, from 1, unless a seat is
-    /// free. `None` if the queue has no seats any more. Dropping the future leaves the queue.
+    /// free. `None` if the semaphore is closed, which never happens. Dropping the future leaves the
+    /// queue.
     pub async fn seat(&self, mut tell: impl FnMut(usize)) -> Option<S> {
         let permit = match self.free.try_acquire() {
             Ok(permit) => permit,

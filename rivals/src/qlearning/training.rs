@@ -20,7 +20,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
 use super::{QConfig, QNetwork, largest, repetition, reward};
-use crate::board::{as_text, for_side};
+use crate::board::{as_double, as_text, for_side};
 use crate::training::{Learner, Lesson, Metrics, Plan, TrainOptions, TrainingStep};
 use crate::weights::named;
 
@@ -126,7 +126,7 @@ impl QLearner {
         let mut target = |transition: &&Transition| {
             let next = if transition.is_last { None } else { best.next() };
             let best = next.as_ref().and_then(largest).map_or(0.0, |(_, value)| *value);
-            transition.reward as f32 - GAMMA * best
+            transition.reward - GAMMA * best
         };
         let targets: Vec<f32> = transitions.iter().map(&mut target).collect();
         let moves: Vec<_> = transitions.iter().map(|t| t.mv).enumerate().collect();
@@ -231,8 +231,9 @@ struct Transition {
     board: Board,
     #[serde(with = "as_text")]
     mv: Move,
-    /// Its reward, including the game's outcome: an f32, as a double, which JSON restores exactly.
-    reward: f64,
+    /// Its reward, including the game's outcome.
+    #[serde(with = "as_double")]
+    reward: f32,
     /// Whether it ended the game.
     is_last: bool,
 }
@@ -318,7 +319,7 @@ impl RunningGame {
     /// all moves.
     fn play(&mut self, mv: Move) -> bool {
         let board = self.position.board().clone();
-        let reward = f64::from(reward(&board, mv) + repetition(&self.position, mv));
+        let reward = reward(&board, mv) + repetition(&self.position, mv);
         self.position.play(mv);
         let after = self.position.board();
         let ply = self.so_far.len() as u32 + 1;
@@ -331,7 +332,7 @@ impl RunningGame {
             for transition in &mut self.so_far {
                 let won = transition.board.side_to_move() == winner;
                 let outcome = if won { OUTCOME } else { -OUTCOME };
-                transition.reward = f64::from(transition.reward as f32 + outcome);
+                transition.reward += outcome;
             }
         }
         end.is_some()
@@ -537,13 +538,13 @@ mod tests {
         for mv in ["f2f3", "e7e5", "g2g4"] {
             assert!(!game.play(game.position.parse_move(mv)?));
         }
-        let rewards: Vec<f64> = game.so_far.iter().map(|transition| transition.reward).collect();
+        let rewards: Vec<f32> = game.so_far.iter().map(|transition| transition.reward).collect();
         assert!(game.play(game.position.parse_move("d8h4")?));
-        let with_outcome: Vec<f64> =
+        let with_outcome: Vec<f32> =
             game.so_far.iter().map(|transition| transition.reward).collect();
         for (place, (with, without)) in with_outcome.iter().zip(&rewards).enumerate() {
             let expected = if place % 2 == 0 { -OUTCOME } else { OUTCOME };
-            assert!((with - without - f64::from(expected)).abs() < 1e-6);
+            assert!((with - without - expected).abs() < 1e-6);
         }
         assert!(!game.so_far[2].is_last && game.so_far[3].is_last);
         Ok(())

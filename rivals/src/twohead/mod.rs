@@ -24,7 +24,7 @@ use rand::distr::weighted::WeightedIndex;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-use crate::board::{as_text, for_side, signs};
+use crate::board::{as_double, as_text, for_side, signs};
 use crate::network::{LegalMoves, TowerConfig, ValueHead};
 use crate::planners::report_of;
 use crate::policy::{DOCUMENT, PolicyNetwork, policy_metrics, preferences};
@@ -193,7 +193,7 @@ impl Learner for TwoHeadLearner {
         let boards: Vec<&Board> = boards.chain(&successors).collect();
         let [logits, values] = self.network.forward(boards.iter().copied())?;
         let labels = studies.iter().map(|study| 2.0 * study.best().1 - 1.0);
-        let labels = labels.chain(own.iter().map(|e| e.value as f32)).chain(of_successors);
+        let labels = labels.chain(own.iter().map(|e| e.value)).chain(of_successors);
         let labels = Tensor::from_vec(labels.collect(), boards.len(), values.device())?;
         let of_values = mse(&values, &labels)?;
         let mut policies = preferences(&studies);
@@ -250,9 +250,9 @@ struct Experience {
     /// The moves that the search visited.
     visited: Vec<Visited>,
     /// For White: the mean of the search's value and the game's outcome, in [-1, 1]. The outcome
-    /// alone is too noisy in games at this level. An f32, as a double, which JSON
-    /// restores exactly.
-    value: f64,
+    /// alone is too noisy in games at this level.
+    #[serde(with = "as_double")]
+    value: f32,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -369,7 +369,7 @@ impl RunningGame {
         let all = visited.iter().map(|(_, visits, _)| visits).sum::<u32>() as f32;
         let found =
             visited.iter().map(|&(_, visits, value)| visits as f32 / all * value).sum::<f32>();
-        let value = f64::from(for_side(board.side_to_move(), found) / 2.0);
+        let value = for_side(board.side_to_move(), found) / 2.0;
         let visited = visited.into_iter().map(|(mv, visits, _)| Visited { mv, visits }).collect();
         self.so_far.push(Experience { board, played, visited, value });
         self.position.play(played);
@@ -382,9 +382,7 @@ impl RunningGame {
         if end != Value::DRAW {
             // The side to move is mated.
             let of_white = for_side(board.side_to_move(), -1.0);
-            for experience in &mut self.so_far {
-                experience.value = f64::from(experience.value as f32 + of_white / 2.0);
-            }
+            self.so_far.iter_mut().for_each(|experience| experience.value += of_white / 2.0);
         }
         Ok(true)
     }

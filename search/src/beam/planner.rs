@@ -12,7 +12,7 @@ use crossbeam_channel::unbounded;
 use super::batched_quiescence::Rules;
 use super::iteration::{GrownAgain, MainSearch, Schedule, help};
 use super::search::{BeamSearch, Task};
-pub use super::settings::{BeamSettings, BeamVerify};
+use super::settings::{BeamSettings, BeamVerify};
 use super::tree::ProvenMates;
 use super::verification::{Horizons, Verifier};
 use crate::control::{Control, Limits, Report};

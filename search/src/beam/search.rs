@@ -12,13 +12,12 @@ use azimuth_network::policy::Policy;
 use cozy_chess::{Board, Move};
 
 use super::batched_quiescence::Rules;
-use super::planner::BeamSettings;
+use super::settings::BeamSettings;
 use super::tree::{Candidate, ROOT, Tree};
 use super::verification::{Child, Verifier};
-use crate::control::{Control, blurred};
+use crate::control::{Control, Report, blurred};
 use crate::explanation::{SearchedMove, record_searched};
 use crate::inference::{Evaluator, Lookup};
-use crate::planner::Report;
 use crate::tablebase::Tablebases;
 use crate::value::{self, Bound, Value};
 

@@ -62,6 +62,10 @@ fn broken_files_are_refused() -> Result<()> {
     damaged[bytes.len() / 2] ^= 1;
     fs::write(&path, damaged)?;
     assert!(refusal(&path).contains("is damaged"));
+    let mut huge = bytes.clone();
+    huge[..8].copy_from_slice(&10_000_000_000u64.to_le_bytes());
+    fs::write(&path, &huge)?;
+    assert!(refusal(&path).contains("not a complete safetensors file"));
 
     let refused = |change: &dyn Fn(&mut Weights)| -> Result<String> {
         let mut weights = good.clone();

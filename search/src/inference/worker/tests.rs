@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use anyhow::anyhow;
 use azimuth_network::Inputs;
@@ -11,6 +12,7 @@ use crossbeam_channel::{Receiver, unbounded};
 use super::*;
 use crate::DefaultWeights;
 use crate::encoder::{EncodeError, PendingScores, Scores};
+use crate::inference::evaluator::Evaluator;
 
 const MAXIMUM: usize = 40;
 
@@ -379,5 +381,30 @@ fn embeddings_come_between_cosines_and_survive_a_lost_device() -> Result<()> {
         }
         assert_eq!(client.cosines(&boards)?, own.cosines(&inputs, boards.len())?);
     }
+    Ok(())
+}
+
+#[test]
+fn any_evaluator_takes_the_place_of_a_model() -> Result<()> {
+    /// Counts pieces, and the number of its evaluations.
+    struct Pieces(Arc<AtomicUsize>);
+
+    impl EvaluateOne for Pieces {
+        fn evaluate(&mut self, board: &Board) -> Result<f32> {
+            self.0.fetch_add(1, SeqCst);
+            Ok(board.occupied().len() as f32 / 64.0)
+        }
+    }
+
+    let evaluations = Arc::<AtomicUsize>::default();
+    let counted = evaluations.clone();
+    let worker = Worker::with_evaluator(move || Pieces(counted.clone()), |_| ());
+    assert!(worker.runs_in_searches() && worker.model().is_err());
+    let mut evaluator = Evaluator::new(&worker, 1)?;
+    let board = Board::default();
+    let queued = evaluator.look_up(&board)?;
+    assert_eq!(queued.value(&evaluator.finish()?), 0.5);
+    assert_eq!((evaluator.value(&board)?, evaluator.scored()), (0.5, 1));
+    assert_eq!(evaluations.load(SeqCst), 1);
     Ok(())
 }
