@@ -20,6 +20,7 @@ pub fn openings(path: &Path, count: usize, seed: u64) -> Result<Vec<String>> {
     let name = || format!("opening book '{}'", path.display());
     let text = read(path, LARGEST_BOOK).with_context(name)?;
     let mut lines: Vec<&str> = text
+        .trim_start_matches('\u{feff}')
         .lines()
         .map(str::trim)
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
@@ -80,7 +81,10 @@ mod tests {
     fn plain_and_zipped_books_give_the_same_openings() -> Result<()> {
         let folder = tempfile::tempdir()?;
         let plain = folder.path().join("book.epd");
-        std::fs::write(&plain, LINES.join("\n"))?;
+        std::fs::write(
+            &plain,
+            format!("\u{feff}# A byte order mark first.\n{}", LINES.join("\n")),
+        )?;
         let zipped = folder.path().join("book.epd.zip");
         let mut archive = zip::ZipWriter::new(File::create(&zipped)?);
         archive.start_file("book.epd", zip::write::SimpleFileOptions::default())?;

@@ -11,9 +11,7 @@ mod tests;
 
 use candle_core::{DType, Device, Result, Tensor, bail};
 
-use super::operations::{
-    AddNorm, AddNormBack, Attention, DropoutMask, Gelu, Residual, column_sums,
-};
+use super::operations::{AddNorm, AddNormBack, Attention, Gelu, Residual, column_sums};
 use crate::embedding_bag::Bags;
 use launch::{Launch, THREADS, VECTOR_WIDTH};
 

@@ -5,6 +5,7 @@ use candle_core::{DType, Device, Result, Tensor};
 
 use super::*;
 use crate::embedding_bag::DeviceSums;
+use crate::fused::operations::DropoutMask;
 use crate::fused::reference;
 use crate::fused::tests::{self, Precision, check, coarse, wave};
 
