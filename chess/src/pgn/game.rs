@@ -1,5 +1,5 @@
-//! What a game consists of; what the reader hands to a [`GameBuilder`]; and [`Game`], the builder of
-//! a main line with its comments.
+//! The parts of a game, [`GameBuilder`], which the reader calls with each part, and [`Game`], the
+//! builder of a main line with its comments.
 
 use std::fmt;
 

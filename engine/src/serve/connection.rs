@@ -37,7 +37,7 @@ const SLOWEST: Duration = Duration::from_secs(10);
 /// Number of unreadable messages after which the server closes the connection.
 const MOST_FAULTS: u32 = 20;
 
-/// What all pages share: the searches, and the end of the server.
+/// The searches and the end of the server, which all pages share.
 pub struct Shared {
     queue: Arc<Queue<Seat>>,
     /// The name of the second engine, and the queue for it.

@@ -1,4 +1,4 @@
-//! What the fused operations and their reference have in common: the choice between them, their
+//! The code that the fused operations and their reference share: the choice between them, their
 //! inputs, sums of columns, and dropout masks.
 
 use candle_core::{Device, Result, Shape, Tensor};

@@ -203,14 +203,18 @@ impl<'k> BatchedQuiescence<'k> {
     fn moves(&self, node: &QuiescenceNode) -> Vec<Move> {
         let board = &node.board;
         let mut moves = legal_moves(board);
-        if !node.in_check() {
+        if node.in_check() {
+            return moves;
+        }
+        moves.retain(|&mv| {
+            let underpromotes = mv.promotion.is_some_and(|piece| piece != Piece::Queen);
+            !underpromotes && !is_quiet(board, mv)
+        });
+        // Most nodes are quiet, and preparing exchanges takes time.
+        if !moves.is_empty() {
             let placement = Placement::of(board);
             let exchange = StaticExchange::new(&placement);
-            moves.retain(|&mv| {
-                let underpromotes = mv.promotion.is_some_and(|piece| piece != Piece::Queen);
-                let is_meant = !underpromotes && !is_quiet(board, mv);
-                is_meant && exchange.see_of_move(mv) >= self.rules.least_gain
-            });
+            moves.retain(|&mv| exchange.see_of_move(mv) >= self.rules.least_gain);
         }
         moves
     }

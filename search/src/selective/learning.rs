@@ -1,5 +1,5 @@
-//! What a thread learns from a node: updates of the move histories, the correction history and the
-//! transposition table.
+//! Updates of the move histories, the correction history and the transposition table after a thread
+//! has searched a node.
 
 use azimuth_chess::position::legal_moves;
 use cozy_chess::Board;
