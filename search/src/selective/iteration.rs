@@ -167,8 +167,8 @@ pub fn help(mut thread: SearchThread<'_>, number: usize) {
 
 impl SearchThread<'_> {
     /// Searches the root to `depth` plies, in a window around the expected score, which is widened
-    /// until it contains the score. `best` holds the result; if a limit stops the search, the best
-    /// root move so far that exceeded the window's lower bound, if any.
+    /// until it contains the score. `best` holds the result; if a limit stops the search, the last
+    /// root move that exceeded the window's lower bound, if any.
     fn aspiration_search(&mut self, depth: i32, expected: Option<Score>) {
         let narrow = self.has(Part::AspirationWindows) && depth >= ASPIRATION_MIN_DEPTH;
         let mut delta = self.shared.parameters.aspiration_delta;
@@ -177,17 +177,21 @@ impl SearchThread<'_> {
             _ => (-INFINITE, INFINITE),
         };
         let board = self.shared.root.board().clone();
+        let mut failed_high = None;
         loop {
             self.best = None;
             let root = Node { ply: 0, depth, alpha, beta, cut_node: false };
             let score = self.search(&board, root);
             delta += delta / 2;
             if self.stopped || alpha < score && score < beta {
+                self.best = self.best.take().or(failed_high);
                 return;
             }
             if score <= alpha {
+                failed_high = None;
                 (alpha, beta) = (score - delta, (alpha + beta) / 2);
             } else {
+                failed_high = self.best.take();
                 beta = score + delta;
             }
             if delta > ASPIRATION_MAX_DELTA {

@@ -397,6 +397,7 @@ impl SearchThread<'_> {
         self.stack[ply].excluded_move = Some(mv);
         let score = self.search(board, node.in_zero_window(singular_beta, (depth - 1) / 2));
         self.stack[ply].excluded_move = None;
+        self.stack[ply].pv.clear();
         match score {
             _ if self.stopped => Singularity::Extension(0),
             _ if score < singular_beta => {

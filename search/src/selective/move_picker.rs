@@ -2,7 +2,7 @@
 //! table move or a capture, so quiet moves are generated and scored only when they are reached.
 
 use azimuth_chess::see::{StaticExchange, piece_value};
-use cozy_chess::{BitBoard, Board, Move, Piece, Rank, Square};
+use cozy_chess::{BitBoard, Board, Move, Piece, Rank, Square, get_king_moves};
 
 use super::history::{History, PieceTo, QuietContext, QuietHistories};
 use super::parameters::SearchParameters;
@@ -225,9 +225,14 @@ impl MovePicker {
     }
 
     fn generate_captures(&mut self, board: &Board, hints: &OrderingHints<'_>) {
-        let theirs = board.colors(!board.side_to_move());
+        let side = board.side_to_move();
+        let theirs = board.colors(!side);
         let pawn_targets = theirs | pawn_captures_and_promotions(board);
-        board.generate_moves(|mut piece_moves| {
+        // The generator tests the safety of every square that the king may go to.
+        let king = board.king(side);
+        let king_captures = !(get_king_moves(king) & theirs).is_empty();
+        let pieces = if king_captures { BitBoard::FULL } else { !king.bitboard() };
+        board.generate_moves_for(pieces, |mut piece_moves| {
             let piece = piece_moves.piece;
             piece_moves.to &= if piece == Piece::Pawn { pawn_targets } else { theirs };
             for mv in piece_moves {

@@ -56,13 +56,13 @@ impl View {
 
     /// Index of a kind of piece: own pieces first, then the other side's.
     fn relative(&self, kind: usize) -> usize {
-        match self.color {
-            Color::White => kind,
-            Color::Black if kind < Piece::NUM => kind + Piece::NUM,
-            Color::Black => kind - Piece::NUM,
-        }
+        usize::from(RELATIVE[self.color as usize][kind])
     }
 }
+
+/// For each side, the indices of the kinds of pieces in its view.
+const RELATIVE: [[u8; KINDS]; Color::NUM] =
+    [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], [6, 7, 8, 9, 10, 11, 0, 1, 2, 3, 4, 5]];
 
 /// Index of a kind of piece: White's, then Black's.
 fn kind(color: Color, piece: Piece) -> usize {
@@ -149,26 +149,21 @@ impl RowChanges {
         let mut replaced = 0;
         for kind in 0..KINDS {
             let [was, is] = [before, now].map(|map| map.squares[kind]);
-            for_each_square(is & !was, |square| {
-                self.pieces.added.push(view.piece(kind, square));
-            });
-            for_each_square(was & !is, |square| {
-                self.pieces.removed.push(view.piece(kind, square));
-            });
+            let first = view.first_piece + view.relative(kind) * Square::NUM;
+            let row = |square| first + view.square(square);
+            self.pieces.added.push_each(is & !was, row);
+            self.pieces.removed.push_each(was & !is, row);
             replaced |= was ^ is;
         }
         for kind in 0..KINDS {
             let [was, is] = [before, now].map(|map| map.attacked[kind]);
             let changed = (was ^ is) | replaced;
+            let first = view.relative(kind) * PIECE_SQUARES;
             let row = |map: &PieceMap, square: usize| {
-                view.attacker(kind, map.kinds[square].into(), square)
+                first + view.piece_square(map.kinds[square].into(), square)
             };
-            for_each_square(is & changed, |square| {
-                self.attackers.added.push(row(now, square));
-            });
-            for_each_square(was & changed, |square| {
-                self.attackers.removed.push(row(before, square));
-            });
+            self.attackers.added.push_each(is & changed, |square| row(now, square));
+            self.attackers.removed.push_each(was & changed, |square| row(before, square));
         }
     }
 
@@ -210,6 +205,18 @@ impl<const N: usize> RowList<N> {
     pub fn push(&mut self, row: usize) {
         self.rows[self.len] = row as u16;
         self.len += 1;
+    }
+
+    /// Appends the `row` of each square. Panics if the list is full.
+    #[inline]
+    fn push_each(&mut self, squares: u64, row: impl Fn(usize) -> usize) {
+        // The compiler keeps a local length in a register.
+        let mut len = self.len;
+        for_each_square(squares, |square| {
+            self.rows[len] = row(square) as u16;
+            len += 1;
+        });
+        self.len = len;
     }
 
     /// The rows.

@@ -377,11 +377,12 @@ fn cosine_along(head: &HeadAlong, hidden: &[f32; HIDDEN]) -> f32 {
         products.iter_mut().zip(row).for_each(|(product, value)| *product += input * value);
     }
     let (mut along, mut square) = ([0.0; LANES], [0.0; LANES]);
-    for start in (0..HIDDEN).step_by(LANES) {
+    let [inputs, directions, products] =
+        [hidden, &head.along, &products].map(|values| values.as_chunks::<LANES>().0);
+    for ((inputs, directions), products) in inputs.iter().zip(directions).zip(products) {
         for lane in 0..LANES {
-            let (index, input) = (start + lane, hidden[start + lane]);
-            along[lane] += input * head.along[index];
-            square[lane] += input * products[index];
+            along[lane] += inputs[lane] * directions[lane];
+            square[lane] += inputs[lane] * products[lane];
         }
     }
     let square = square.iter().sum::<f32>() + head.bias_square;
@@ -413,7 +414,11 @@ fn middle_layer(weights: &[f32], bias: &[f32; HIDDEN], input: &[f32; HIDDEN]) ->
     for (&input, weights) in input.iter().zip(weights.as_chunks::<HIDDEN>().0) {
         output.iter_mut().zip(weights).for_each(|(out, weight)| *out += input * weight);
     }
-    output.map(|value| value.max(0.0))
+    // `map` would call a function for each value.
+    for value in &mut output {
+        *value = value.max(0.0);
+    }
+    output
 }
 
 /// Transposes weights with [`HIDDEN`] inputs from output-major to input-major order.

@@ -9,6 +9,10 @@ use super::{ACTIVATION_SHIFT, BLOCK, Change, GROUP, SUM_ONE, TOGETHER, change_su
 const LANES: usize = 16;
 /// Registers that hold a part of the sum: half of the sixteen registers.
 const REGISTERS: usize = 8;
+/// Registers of products, one for eight neurons.
+const OUT: usize = HIDDEN / 8;
+/// Independent chains of products; two leave registers free for the inputs.
+const CHAINS: usize = 2;
 
 // No load or store of a register goes beyond its slice.
 const _: () = assert!(BLOCK.is_multiple_of(LANES * REGISTERS));
@@ -102,9 +106,9 @@ static SET_BITS: [[u16; 8]; 256] = {
 /// Most groups are zero, because most sums are negative.
 ///
 /// # Safety
-/// Needs AVX2. The activations must fill a whole number of registers, and `groups` must have room
-/// for an index per group.
-#[target_feature(enable = "avx2")]
+/// Needs AVX2 and POPCNT. The activations must fill a whole number of registers, and `groups` must
+/// have room for an index per group.
+#[target_feature(enable = "avx2,popcnt")]
 unsafe fn active_groups(activations: &[u8], groups: &mut [u16]) -> usize {
     const GROUPS: usize = 32 / GROUP;
     let mut count = 0;
@@ -124,38 +128,56 @@ unsafe fn active_groups(activations: &[u8], groups: &mut [u16]) -> usize {
     count
 }
 
+/// Adds the products of one group of activations.
+///
 /// # Safety
-/// Needs AVX2, HIDDEN weights for every activation, and activations that fill a whole number of
-/// registers.
+/// Needs AVX2, activations of the group, and GROUP x HIDDEN weights for it.
 #[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn add_products(sums: &mut [__m256i; OUT], hidden: &[i8], activations: &[u8], group: u16) {
+    let group = usize::from(group);
+    // SAFETY: the caller guarantees that the group is inside both.
+    unsafe {
+        let inputs = activations.as_ptr().add(group * GROUP).cast::<i32>();
+        let inputs = _mm256_set1_epi32(inputs.read_unaligned());
+        for (index, sum) in sums.iter_mut().enumerate() {
+            let weights = hidden.as_ptr().add(group * GROUP * HIDDEN + index * 32);
+            let weights = _mm256_loadu_si256(weights.cast());
+            let pairs = _mm256_maddubs_epi16(inputs, weights);
+            *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+        }
+    }
+}
+
+/// # Safety
+/// Needs AVX2, POPCNT, HIDDEN weights for every activation, and activations that fill a whole
+/// number of registers.
+#[target_feature(enable = "avx2,popcnt")]
 pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {
-    const OUT: usize = HIDDEN / 8;
-    let ones = _mm256_set1_epi16(1);
-    let mut sums = [_mm256_setzero_si256(); OUT];
+    let mut sums = [[_mm256_setzero_si256(); OUT]; CHAINS];
     let mut groups = [0; TOGETHER];
     for (block, activations) in activations.chunks(TOGETHER * GROUP).enumerate() {
         let hidden = &hidden[block * TOGETHER * GROUP * HIDDEN..];
-        // SAFETY: a block has no more groups than there is room for.
-        let active = unsafe { active_groups(activations, &mut groups) };
-        for &group in &groups[..active] {
-            let group = usize::from(group);
-            // SAFETY: the group is inside the block and has GROUP x HIDDEN weights.
-            unsafe {
-                let inputs = activations.as_ptr().add(group * GROUP).cast::<i32>();
-                let inputs = _mm256_set1_epi32(inputs.read_unaligned());
-                for (index, sum) in sums.iter_mut().enumerate() {
-                    let weights = hidden.as_ptr().add(group * GROUP * HIDDEN + index * 32);
-                    let weights = _mm256_loadu_si256(weights.cast());
-                    let pairs = _mm256_maddubs_epi16(inputs, weights);
-                    *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, ones));
+        // SAFETY: a block has no more groups than there is room for, and each is inside the block
+        // and has GROUP x HIDDEN weights.
+        unsafe {
+            let active = active_groups(activations, &mut groups);
+            let (together, rest) = groups[..active].as_chunks::<CHAINS>();
+            for groups in together {
+                for (sums, &group) in sums.iter_mut().zip(groups) {
+                    add_products(sums, hidden, activations, group);
                 }
+            }
+            for &group in rest {
+                add_products(&mut sums[0], hidden, activations, group);
             }
         }
     }
     let mut products = [0; HIDDEN];
-    for (sum, products) in sums.iter().zip(products.chunks_exact_mut(8)) {
+    for (index, products) in products.chunks_exact_mut(8).enumerate() {
+        let sum = _mm256_add_epi32(sums[0][index], sums[1][index]);
         // SAFETY: the chunk is 8 x i32, as wide as the register.
-        unsafe { _mm256_storeu_si256(products.as_mut_ptr().cast(), *sum) };
+        unsafe { _mm256_storeu_si256(products.as_mut_ptr().cast(), sum) };
     }
     products
 }

@@ -82,9 +82,9 @@ pub(super) unsafe fn activate(change: &Change<'_>, total: &mut [i16], activation
 /// Most groups are zero, because most sums are negative.
 ///
 /// # Safety
-/// Needs AVX-512 F. The activations must fill a whole number of registers, and `groups` must have
-/// room for an index per group.
-#[target_feature(enable = "avx512f")]
+/// Needs AVX-512 F and POPCNT. The activations must fill a whole number of registers, and `groups`
+/// must have room for an index per group.
+#[target_feature(enable = "avx512f,popcnt")]
 unsafe fn active_groups(activations: &[u8], groups: &mut [u32]) -> usize {
     const GROUPS: usize = 64 / GROUP;
     let first = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -105,9 +105,9 @@ unsafe fn active_groups(activations: &[u8], groups: &mut [u32]) -> usize {
 }
 
 /// # Safety
-/// Needs AVX-512 F and VNNI, HIDDEN weights for every activation, and activations that fill a whole
-/// number of registers.
-#[target_feature(enable = "avx512f,avx512vnni")]
+/// Needs AVX-512 F and VNNI, POPCNT, HIDDEN weights for every activation, and activations that fill
+/// a whole number of registers.
+#[target_feature(enable = "avx512f,avx512vnni,popcnt")]
 pub(super) unsafe fn multiply(hidden: &[i8], activations: &[u8]) -> [i32; HIDDEN] {
     const OUT: usize = HIDDEN / 16;
     let mut sums = [[_mm512_setzero_si512(); OUT]; CHAINS];

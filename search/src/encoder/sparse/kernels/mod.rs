@@ -62,10 +62,11 @@ impl Kernels {
             if is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512vnni")
+                && is_x86_feature_detected!("popcnt")
             {
                 kernels.push(Self::Avx512);
             }
-            if is_x86_feature_detected!("avx2") {
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
                 kernels.push(Self::Avx2);
             }
         }
@@ -199,9 +200,11 @@ impl Sums {
     /// beginning is used.
     pub fn prefetch(&self, changes: &RowChanges) {
         fn fetch<T, const LINE: usize>(table: &[T], width: usize, changed: Changed<'_>) {
-            for &row in changed.added.iter().chain(changed.removed) {
-                let first = usize::from(row) * width;
-                table[first..][..BLOCK].as_chunks::<LINE>().0.iter().for_each(prefetch);
+            for rows in [changed.added, changed.removed] {
+                for &row in rows {
+                    let first = table.as_ptr().wrapping_add(usize::from(row) * width);
+                    (0..BLOCK).step_by(LINE).for_each(|value| prefetch(first.wrapping_add(value)));
+                }
             }
         }
         let width = self.bias.len();
