@@ -28,8 +28,8 @@ impl Evaluation {
     pub fn seen_by(self, side: Color) -> Self {
         match (side, self) {
             (Color::White, _) => self,
-            (Color::Black, Self::Centipawns(value)) => Self::Centipawns(-value),
-            (Color::Black, Self::Mate(moves)) => Self::Mate(-moves),
+            (Color::Black, Self::Centipawns(value)) => Self::Centipawns(value.saturating_neg()),
+            (Color::Black, Self::Mate(moves)) => Self::Mate(moves.saturating_neg()),
         }
     }
 }
@@ -327,7 +327,7 @@ fn read_evaluation(text: &str) -> (Option<Evaluation>, Option<u32>) {
         None => {
             // ChessBase writes `25,20`: centipawns and a depth.
             let unit = if depth.is_empty() || value.contains('.') { 100.0 } else { 1.0 };
-            let number = value.parse::<f64>().ok();
+            let number = value.parse::<f64>().ok().filter(|number| number.is_finite());
             number.map(|number| Evaluation::Centipawns((number * unit).round() as i32))
         }
     };
@@ -355,9 +355,12 @@ fn read_score(score: &str) -> Option<Evaluation> {
         None => (1, score.strip_prefix('+').unwrap_or(score)),
     };
     match unsigned.strip_prefix('M') {
-        Some(plies) => Some(Evaluation::Mate(sign * (plies.parse::<i32>().ok()? + 1) / 2)),
+        Some(plies) => {
+            let plies: u16 = plies.parse().ok()?;
+            Some(Evaluation::Mate(sign * i32::from(plies.div_ceil(2))))
+        }
         None => {
-            let pawns: f64 = unsigned.parse().ok()?;
+            let pawns = unsigned.parse().ok().filter(|pawns: &f64| *pawns >= 0.0)?;
             Some(Evaluation::Centipawns(sign * (pawns * 100.0).round() as i32))
         }
     }
@@ -412,6 +415,14 @@ mod tests {
     }
 
     #[test]
+    fn the_largest_scores_change_their_sign() {
+        let kinds: [fn(i32) -> Evaluation; 2] = [Evaluation::Centipawns, Evaluation::Mate];
+        for kind in kinds {
+            assert_eq!(kind(i32::MIN).seen_by(Color::Black), kind(i32::MAX));
+        }
+    }
+
+    #[test]
     fn a_game_is_read_as_it_was_written() -> Result<()> {
         let mut long = record();
         long.white.settings = format!("engine=x set={}", "lmr-base:161,".repeat(100));
@@ -442,6 +453,7 @@ mod tests {
         for (text, centipawns) in [("25,20", 25), ("0.25,20", 25), ("3", 300)] {
             assert_eq!(read_evaluation(text).0, Some(Evaluation::Centipawns(centipawns)), "{text}");
         }
+        assert_eq!(read_evaluation("nan,20").0, None);
     }
 
     #[test]
@@ -522,6 +534,8 @@ mod tests {
             ("+M13/14 0.05s", Some((mate(7), Some(14), ms(50), ""))),
             ("-M6/8 0.002s", Some((mate(-3), Some(8), ms(2), ""))),
             ("+M1/1 0s, White mates", Some((mate(1), Some(1), ms(0), "White mates"))),
+            ("+M2147483647/1 0s", Some((None, Some(1), ms(0), ""))),
+            ("nan/1 0s", Some((None, Some(1), ms(0), ""))),
             ("book", None),
             ("White's best/worst idea", None),
             ("", None),

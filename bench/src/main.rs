@@ -7,13 +7,11 @@ mod clock;
 mod elo;
 mod games;
 mod plot;
-mod precision;
 mod rating;
 mod report;
 mod settings;
 mod speed;
 mod suite;
-mod tune;
 mod wdl;
 
 use std::path::PathBuf;
@@ -50,10 +48,8 @@ enum Command {
         #[arg(long, conflicts_with = "known")]
         effects: bool,
     },
-    Precision(precision::Precision),
     Speed(speed::Speed),
     Suite(suite::Suite),
-    Tune(tune::Tune),
     Wdl(wdl::Wdl),
     Report(report::ResultsReport),
     #[command(flatten)]
@@ -67,10 +63,8 @@ fn main() -> ExitCode {
         Command::Clock(arguments) => clock::run(&arguments),
         Command::Elo(arguments) => elo::run(arguments),
         Command::Rate { files, known, effects } => rating::run(&files, &known, effects),
-        Command::Precision(arguments) => precision::run(&arguments),
         Command::Speed(arguments) => speed::run(&arguments),
         Command::Suite(arguments) => suite::run(&arguments),
-        Command::Tune(arguments) => tune::run(&arguments),
         Command::Wdl(arguments) => wdl::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Manual(manual) => manual.run(Arguments::command()),

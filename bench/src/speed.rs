@@ -319,7 +319,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// The positions that are searched.
-pub fn roots() -> Result<Vec<Position>> {
+fn roots() -> Result<Vec<Position>> {
     BENCH_POSITIONS.iter().map(|fen| Position::from_fen(fen)).collect()
 }
 
@@ -333,7 +333,7 @@ fn leaves(roots: &[Position]) -> Vec<Board> {
         .collect()
 }
 
-pub fn children(board: &Board) -> Vec<Board> {
+fn children(board: &Board) -> Vec<Board> {
     legal_moves(board).into_iter().map(|mv| board_after(board, mv)).collect()
 }
 
@@ -428,14 +428,14 @@ fn finish(model: &Model, scores: Scores) -> Result<()> {
     Ok(())
 }
 
-pub struct Subject {
-    pub name: String,
-    pub weights: Arc<Weights>,
+struct Subject {
+    name: String,
+    weights: Arc<Weights>,
 }
 
 impl Subject {
     /// `beam` for its default weights, `mini`, `small`, `base`, or the path of a weights file.
-    pub fn named(name: &str) -> Result<Self> {
+    fn named(name: &str) -> Result<Self> {
         let transformer = |config| random(Architecture::Transformer(config));
         let weights = match name {
             "beam" => DefaultWeights::Beam.weights(),

@@ -414,6 +414,17 @@ mod tests {
     }
 
     #[test]
+    fn every_line_is_a_problem_however_lines_end() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("suite.epd");
+        for end in ["\n", "\r\n", "\r"] {
+            std::fs::write(&path, [LINE, end, LINE, end].concat())?;
+            assert_eq!(read_suite(&path)?.len(), 2, "{end:?}");
+        }
+        Ok(())
+    }
+
+    #[test]
     fn every_move_has_to_be_found_but_any_mate_will_do() -> Result<()> {
         // A quiet move, then queen or rook mates on the last rank.
         let puzzle = puzzle("7k/2p5/8/6K1/8/8/8/QR6 b - - 0 1", "h8g8 g5g6 c7c6 a1a8")?;

@@ -55,7 +55,7 @@ pub use iterative_deepening::{Deepening, RootMoves, deepen};
 pub use mate_search::find_mate;
 pub use model::DefaultWeights;
 pub use planner::{Planner, PlannerKind, PlannerSettings, Resources, THREADS_PER_PROCESSOR};
-pub use selective::{Parameter, Part, Parts, SearchParameters, Selective, SelectiveSettings};
+pub use selective::{Part, Parts, SearchParameters, Selective, SelectiveSettings};
 pub use tablebase::{EmbeddedTables, MOST_PIECES, Probing, Tablebases};
 pub use value::{Bound, Value, terminal_value};
 pub use wdl::{WdlModel, material};

@@ -21,7 +21,7 @@ pub fn openings(path: &Path, count: usize, seed: u64) -> Result<Vec<String>> {
     let text = read(path, LARGEST_BOOK).with_context(name)?;
     let mut lines: Vec<&str> = text
         .trim_start_matches('\u{feff}')
-        .lines()
+        .split(['\n', '\r'])
         .map(str::trim)
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
         .collect();
@@ -93,6 +93,8 @@ mod tests {
 
         let all = openings(&plain, 3, 7)?;
         assert_eq!(openings(&zipped, 3, 7)?, all);
+        std::fs::write(&plain, LINES.join("\r"))?;
+        assert_eq!(openings(&plain, 3, 7)?, all);
         assert_eq!(openings(&plain, 2, 7)?, all[..2]);
         let mut sorted = all.clone();
         sorted.sort_unstable();

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use azimuth::uci::Go;
 use azimuth_chess::pgn::Outcome;
 use azimuth_chess::position::Position;
@@ -70,7 +70,10 @@ pub fn play(
         });
         moves.push(mv);
         position.play(mv);
-        if let Some(outcome) = adjudicator.decide(choice.evaluation, &position) {
+        // An end by the rules of chess comes first.
+        if let Some(outcome) = adjudicator.decide(choice.evaluation, &position)
+            && position.ending().is_none()
+        {
             let reason = "adjudication by the players' scores".to_owned();
             break (outcome, termination::ADJUDICATION, reason);
         }
@@ -122,6 +125,7 @@ impl FromStr for DrawRule {
         let (moves, score): (u16, u16) = (words.require("moves")?, words.require("score")?);
         let from = words.require("from")?;
         words.all_taken()?;
+        ensure!(moves > 0, "moves: expected at least 1");
         Ok(Self { moves: moves.into(), score: score.into(), from })
     }
 }
@@ -133,6 +137,7 @@ impl FromStr for ResignRule {
         let mut words = Words::split_at_commas(text)?;
         let (moves, score): (u16, u16) = (words.require("moves")?, words.require("score")?);
         words.all_taken()?;
+        ensure!(moves > 0 && score > 0, "moves and score: expected at least 1");
         Ok(Self { moves: moves.into(), score: score.into() })
     }
 }
@@ -150,15 +155,21 @@ impl<'a> Adjudicator<'a> {
         Self { rules, equal: 0, decided: (0, Color::White) }
     }
 
-    /// Records a score from White's view after a move, and returns the outcome if a rule now
-    /// applies.
+    /// Records a score from White's view after a move, which led to `position`, and returns the
+    /// outcome if a rule now applies.
     fn decide(&mut self, evaluation: Option<Evaluation>, position: &Position) -> Option<Outcome> {
         let centipawns = match evaluation? {
             Evaluation::Centipawns(value) => value,
+            // The side that has just moved says that it is mated.
+            Evaluation::Mate(0) => match position.board().side_to_move() {
+                Color::White => i32::MAX,
+                Color::Black => -i32::MAX,
+            },
             Evaluation::Mate(moves) => i32::MAX * moves.signum(),
         };
         if let Some(rule) = &self.rules.draw {
-            self.equal = if centipawns.abs() <= rule.score { self.equal + 1 } else { 0 };
+            let is_even = centipawns.saturating_abs() <= rule.score;
+            self.equal = if is_even { self.equal + 1 } else { 0 };
             let late = position.board().fullmove_number() >= rule.from;
             if late && self.equal >= 2 * rule.moves {
                 return Some(Outcome::Draw);
@@ -325,6 +336,43 @@ mod tests {
         Ok(())
     }
 
+    #[test]
+    fn the_rules_of_chess_come_before_scores() -> Result<()> {
+        let resign = Adjudication { resign: Some("moves=1,score=500".parse()?), draw: None };
+        let (mut white, mut black) = (Script::new("a1b1"), Script::new("g8h8"));
+        for player in [&mut white, &mut black] {
+            player.evaluation = Some(Evaluation::Centipawns(600));
+        }
+        let start = "6k1/8/6Q1/8/8/8/8/K7 b - - 0 1";
+        let finished = play(start, [&mut white, &mut black], &resign)?;
+        assert_eq!(finished.reason, "Draw by stalemate");
+        assert_eq!((finished.outcome, finished.termination), (Outcome::Draw, termination::NORMAL));
+        Ok(())
+    }
+
+    #[test]
+    fn mate_in_0_is_lost_for_the_side_that_says_it() -> Result<()> {
+        let draw = Some("moves=1,score=8,from=1".parse()?);
+        let rules = Adjudication { draw, resign: Some("moves=1,score=500".parse()?) };
+        let after_white = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
+        for (fen, winner) in [(after_white, Outcome::BlackWins), (STARTPOS, Outcome::WhiteWins)] {
+            let position = Position::from_fen(fen)?;
+            let mut adjudicator = Adjudicator::new(&rules);
+            let mated = Some(Evaluation::Mate(0));
+            let decisions = [mated; 2].map(|mated| adjudicator.decide(mated, &position));
+            assert_eq!(decisions, [None, Some(winner)], "{fen}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn rules_need_moves_and_a_win_needs_a_score() {
+        assert!("moves=0,score=10,from=40".parse::<DrawRule>().is_err());
+        for text in ["moves=0,score=800", "moves=4,score=0"] {
+            assert!(text.parse::<ResignRule>().is_err(), "{text}");
+        }
+    }
+
     fn decisions(rules: &Adjudication, scores: &[i32]) -> Vec<Option<Outcome>> {
         let mut adjudicator = Adjudicator::new(rules);
         let position = Position::default();
@@ -343,6 +391,8 @@ mod tests {
         assert_eq!(decisions(&rules, &[600, -600, -500]), [None, None, black]);
         let late = Adjudication { draw: Some("moves=1,score=8,from=2".parse()?), resign: None };
         assert_eq!(decisions(&late, &[0, 0, 0]), [None; 3]);
+        let draws = Adjudication { resign: None, ..rules };
+        assert_eq!(decisions(&draws, &[i32::MIN; 2]), [None; 2]);
         Ok(())
     }
 }

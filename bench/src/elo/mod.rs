@@ -1,11 +1,10 @@
 //! `azimuth-bench elo`: matches against any UCI engine, and between settings of Azimuth.
 
 pub mod book;
-pub mod game;
+mod game;
 pub mod player;
 
 use std::collections::{HashMap, HashSet};
-use std::fmt::Write;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::thread;
@@ -14,7 +13,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use azimuth_cli::{print_line, say};
 use azimuth_network::replace_file::{check_different, check_output, replace_file};
-use azimuth_search::inference::BatchSecond;
 use clap::Args;
 use crossbeam_channel::{bounded, unbounded};
 use game::{Adjudication, DrawRule, ResignRule};
@@ -91,11 +89,6 @@ pub struct Elo {
     /// Also write the result of every pairing to this JSON file.
     #[arg(long)]
     json: Option<PathBuf>,
-    /// Also write the batches of encoders that run on a thread for all games to this CSV file, a
-    /// line a second: transformers, and every encoder on a GPU. The file has those of this run of
-    /// the command; without new games it is not written.
-    #[arg(long)]
-    batches: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArguments,
 }
@@ -111,9 +104,8 @@ pub fn run(arguments: Elo) -> Result<()> {
         "--sprt compares one --player with one --against"
     );
     let openings = book::openings(&book, games / 2, seed)?;
-    let tables = [&json, &arguments.batches].into_iter().flatten().map(PathBuf::as_path);
-    check_different(&tables.clone().chain([&*pgn]).collect::<Vec<_>>())?;
-    for path in tables {
+    if let Some(path) = &json {
+        check_different(&[&pgn, path])?;
         check_output(path, &[&book])?;
     }
     let (device, dtype) = arguments.device.open()?;
@@ -158,12 +150,6 @@ pub fn run(arguments: Elo) -> Result<()> {
     if let Some(path) = &json {
         let results = PairingResult::of_all(&tournament, &standings);
         replace_file(path, serde_json::to_string_pretty(&results)?.as_bytes())?;
-    }
-    // Without a new game, the file keeps the batches of an earlier run.
-    if let Some(path) = &arguments.batches
-        && new > 0
-    {
-        replace_file(path, batches_csv(roster.batches()).as_bytes())?;
     }
     print_line(table(&standings).trim_end())?;
     if let Some(sprt) = &arguments.sprt {
@@ -362,33 +348,5 @@ impl Tournament<'_> {
             duration: Some(game.duration),
         };
         Ok((record, game.waits))
-    }
-}
-
-/// A line for each second in which an encoder had a batch: the batches that began in it, the mean
-/// number of searches and of positions in a batch, and the positions of the largest.
-fn batches_csv<'a>(encoders: impl Iterator<Item = (&'a str, Vec<BatchSecond>)>) -> String {
-    let mut text = "weights,second,batches,searches,positions,largest\n".to_owned();
-    for (name, seconds) in encoders {
-        for BatchSecond { second, batches, requests, positions, largest } in seconds {
-            let mean = |sum: u64| sum as f64 / batches.max(1) as f64;
-            let (searches, positions) = (mean(requests), mean(positions));
-            let _ =
-                writeln!(text, "{name},{second},{batches},{searches:.1},{positions:.1},{largest}");
-        }
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_of_the_batches_has_the_means_of_its_second() {
-        let second =
-            BatchSecond { second: 7, batches: 4, requests: 10, positions: 30, largest: 16 };
-        let text = batches_csv([("ab12", vec![second])].into_iter());
-        assert_eq!(text.lines().nth(1), Some("ab12,7,4,2.5,7.5,16"));
     }
 }

@@ -13,7 +13,7 @@ use azimuth_client::{Engine, PATIENCE, UciScore, number_after, score};
 use azimuth_network::checksum::hex;
 use azimuth_network::weights::Weights;
 use azimuth_nnue::StockfishNetwork;
-use azimuth_search::inference::{BatchSecond, Worker};
+use azimuth_search::inference::Worker;
 use azimuth_search::names::name_of;
 use azimuth_search::{BeamVerify, Control, Handicap, Limits, Planner, PlannerKind, Value};
 use candle_core::{DType, Device};
@@ -64,7 +64,7 @@ pub trait Player: Send {
 }
 
 /// Azimuth in this process, on a shared worker.
-pub struct InProcess {
+struct InProcess {
     planner: Box<dyn Planner>,
     limit: Limit,
     handicap: Option<Handicap>,
@@ -73,7 +73,7 @@ pub struct InProcess {
 }
 
 impl InProcess {
-    pub fn new(worker: &Worker, settings: &InProcessPlayer, limit: Limit) -> Result<Self> {
+    fn new(worker: &Worker, settings: &InProcessPlayer, limit: Limit) -> Result<Self> {
         let handicap =
             Handicap { deviation: settings.noise, seed: rand::random(), ..Handicap::default() };
         let handicap = (settings.noise > 0.0).then_some(handicap);
@@ -200,7 +200,11 @@ impl Player for Process {
         self.engine.send(&self.go(situation))?;
         let patience = self.patience(situation);
         loop {
-            let line = self.engine.read(patience.saturating_sub(went.elapsed()))?;
+            let line = self.engine.read_within(patience.saturating_sub(went.elapsed()))?;
+            let line = line.with_context(|| {
+                let waited = went.elapsed().as_secs_f64();
+                format!("{}: no answer in {waited:.1} s", self.engine)
+            })?;
             let words: Vec<&str> = line.text.split_whitespace().collect();
             match words.as_slice() {
                 ["bestmove", mv, ..] => {
@@ -296,20 +300,6 @@ impl Roster {
             participants.push(Participant { settings, name });
         }
         Ok(Self { participants, workers })
-    }
-
-    /// The batches of each worker, with the hash of its weights file.
-    pub fn batches(&self) -> impl Iterator<Item = (&str, Vec<BatchSecond>)> {
-        self.workers.values().map(|(worker, hash)| (hash.as_str(), worker.batches()))
-    }
-
-    /// The worker and settings of a participant that plays in this process; `None` for a UCI
-    /// engine.
-    pub fn in_process(&self, participant: usize) -> Option<(&InProcessPlayer, &Worker)> {
-        match &self.participants[participant].settings.program {
-            PlayerProgram::InProcess(azimuth) => Some((azimuth, &self.workers[&source(azimuth)].0)),
-            PlayerProgram::Uci(_) => None,
-        }
     }
 
     /// A player for this participant; it plays one game at a time.

@@ -1,9 +1,9 @@
 //! Dynamic batching, on the thread that owns a model. It collects waiting requests into one batch,
 //! pads the batch to one of a few sizes, and begins it while the device still computes the previous
 //! one, which it then answers. If memory is short, it uses smaller batches; if the device fails, it
-//! uses the CPU. [`BatchLog`] counts the batches.
+//! uses the CPU.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
@@ -83,7 +83,6 @@ pub struct Batcher {
     degradations: usize,
     /// Whether the notice about the lack of memory was given.
     told_of_memory: bool,
-    log: Arc<BatchLog>,
 }
 
 /// Requests for the same kind of numbers, computed together.
@@ -106,12 +105,11 @@ impl Batch {
 }
 
 impl Batcher {
-    /// A batcher that counts its work in `log`.
+    /// A batcher for `model`, with the weights for the model that takes over on the CPU, if any.
     pub fn new(
         model: Model,
         fallback: Option<Arc<Weights>>,
         notice: Notice,
-        log: Arc<BatchLog>,
         clients: Weak<()>,
     ) -> Self {
         Self {
@@ -123,7 +121,6 @@ impl Batcher {
             max_wait: MAX_WAIT,
             degradations: 0,
             told_of_memory: false,
-            log,
         }
     }
 
@@ -213,7 +210,6 @@ impl Batcher {
     }
 
     fn begin(&mut self, batch: &Batch) -> Result<Scores, EncodeError> {
-        self.log.add(batch.requests.len(), batch.size);
         if batch.wanted == Wanted::Embeddings || batch.size > self.largest {
             return self.compute(batch).map(Scores::Ready);
         }
@@ -306,53 +302,6 @@ fn padded_size(size: usize) -> usize {
     let above = size.next_power_of_two().max(SMALLEST_BATCH);
     let between = above / 4 * 3;
     if size <= between && between >= SMALLEST_BATCH { between } else { above }
-}
-
-/// The work of an inference thread, second by second.
-pub struct BatchLog {
-    began: Instant,
-    /// Only seconds with batches, in order.
-    seconds: Mutex<Vec<BatchSecond>>,
-}
-
-impl BatchLog {
-    pub fn new() -> Self {
-        Self { began: Instant::now(), seconds: Mutex::default() }
-    }
-
-    /// Counts a batch that begins now.
-    pub fn add(&self, requests: usize, positions: usize) {
-        let second = self.began.elapsed().as_secs();
-        let mut seconds = self.seconds.lock().unwrap_or_else(PoisonError::into_inner);
-        if seconds.last().is_none_or(|last| last.second != second) {
-            seconds.push(BatchSecond { second, ..BatchSecond::default() });
-        }
-        if let Some(last) = seconds.last_mut() {
-            last.batches += 1;
-            last.requests += requests as u64;
-            last.positions += positions as u64;
-            last.largest = last.largest.max(positions);
-        }
-    }
-
-    pub fn seconds(&self) -> Vec<BatchSecond> {
-        self.seconds.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-/// The batches that began within one second.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BatchSecond {
-    /// Whole seconds since the start of the thread.
-    pub second: u64,
-    /// Number of batches.
-    pub batches: u64,
-    /// Number of requests in all of them. A search with many positions sends several.
-    pub requests: u64,
-    /// Number of positions in all of them, without padding.
-    pub positions: u64,
-    /// Number of positions in the largest batch.
-    pub largest: usize,
 }
 
 #[cfg(test)]

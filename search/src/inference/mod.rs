@@ -9,6 +9,5 @@ mod evaluator;
 mod worker;
 
 pub use backend::{Backend, Notice, Precision, name as device_name};
-pub use batcher::BatchSecond;
 pub use evaluator::{Evaluator, Lookup};
 pub use worker::{EvaluateOne, ModelClient, ModelSource, PositionKey, Worker};

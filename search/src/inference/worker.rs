@@ -22,7 +22,7 @@ use cozy_chess::{Board, Color};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::backend::{Backend, Notice, Precision};
-use super::batcher::{BatchLog, BatchSecond, Batcher, Request, Response, Wanted};
+use super::batcher::{Batcher, Request, Response, Wanted};
 use super::device_check::checked;
 use crate::encoder::{self, Attributes, Encoder};
 use crate::host::Instant;
@@ -139,12 +139,6 @@ impl Worker {
     /// The function that shows messages of searches to the user.
     pub fn notice(&self) -> &Notice {
         &self.notice
-    }
-
-    /// The batches of the inference thread so far, second by second; empty if there is no such
-    /// thread.
-    pub fn batches(&self) -> Vec<BatchSecond> {
-        self.queue().map_or_else(Vec::new, |queue| queue.thread.log.seconds())
     }
 
     /// Whether every search evaluates on its own thread instead of sending batches to another.
@@ -324,7 +318,6 @@ impl ValueSource {
 #[derive(Clone)]
 struct InferenceThread {
     requests: Sender<Request>,
-    log: Arc<BatchLog>,
     /// Every client holds a copy, so that the thread can count them.
     _clients: Arc<()>,
 }
@@ -332,14 +325,13 @@ struct InferenceThread {
 impl InferenceThread {
     fn start(model: Model, fallback: Option<Arc<Weights>>, notice: Notice) -> Result<Self> {
         let (requests, waiting) = bounded(QUEUE_LENGTH);
-        let (log, clients) = (Arc::new(BatchLog::new()), Arc::new(()));
-        let counted = Arc::downgrade(&clients);
-        let batcher = Batcher::new(model, fallback, notice, log.clone(), counted);
+        let clients = Arc::new(());
+        let batcher = Batcher::new(model, fallback, notice, Arc::downgrade(&clients));
         thread::Builder::new()
             .name("inference".to_owned())
             .spawn(move || batcher.run(&waiting))
             .context("cannot start the inference thread")?;
-        Ok(Self { requests, log, _clients: clients })
+        Ok(Self { requests, _clients: clients })
     }
 
     /// Sends a batch, and waits while the queue is full.

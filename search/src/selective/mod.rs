@@ -22,7 +22,7 @@ mod thread;
 mod transposition_table;
 
 pub(super) use move_picker::is_quiet;
-pub use parameters::{Parameter, Part, Parts, SearchParameters, SelectiveSettings};
+pub use parameters::{Part, Parts, SearchParameters, SelectiveSettings};
 pub use planner::Selective;
 pub(super) use score::{INFINITE, Score};
 pub(super) use shallow::{ANCESTORS, Ancestor, ShallowSearch};

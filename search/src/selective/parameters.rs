@@ -1,6 +1,6 @@
 //! The settings of the selective search: its techniques, which can be switched off to measure their
-//! effect, and its numbers, in plies and centipawns. Those that `azimuth-bench tune` can tune are
-//! parameters; the constants limit the depths and moves that a technique applies to.
+//! effect, and its numbers, in plies and centipawns. Those that a match can set are parameters; the
+//! constants limit the depths and moves that a technique applies to.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -18,7 +18,7 @@ pub struct SelectiveSettings {
     pub depth: u32,
     /// The techniques that it uses.
     pub parts: Parts,
-    /// The tunable margins, reductions and bonuses.
+    /// The margins, reductions and bonuses.
     pub parameters: SearchParameters,
 }
 
@@ -184,21 +184,19 @@ pub const PAWN_VALUE: i32 = 100;
 /// One ply in the units of late move reductions.
 pub const LMR_ONE_PLY: i32 = 1024;
 
-/// A tunable number.
-#[derive(Clone, Debug)]
-pub struct Parameter {
+/// A number that a match can set.
+struct Parameter {
     /// The name, in words with hyphens.
-    pub name: String,
-    /// The default value.
-    pub default: i32,
+    name: String,
+    default: i32,
     /// The valid values.
-    pub range: RangeInclusive<i32>,
+    range: RangeInclusive<i32>,
 }
 
 macro_rules! parameters {
     ($($(#[doc = $doc:literal])+ $name:ident: $default:literal in $range:expr;)+) => {
-        /// The tunable numbers. The text form is a comma-separated list of `name:value`, of those
-        /// that differ from the defaults.
+        /// The numbers that a match can set. The text form is a comma-separated list of
+        /// `name:value`, of those that differ from the defaults.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct SearchParameters {
             $($(#[doc = $doc])+ pub $name: i32,)+
@@ -334,22 +332,12 @@ parameters! {
 }
 
 impl SearchParameters {
-    /// All parameters.
-    pub fn all() -> Vec<Parameter> {
-        Self::default().values().into_iter().map(|(parameter, _)| parameter).collect()
-    }
-
-    /// The value of the parameter `name`. Fails if there is no such parameter.
-    pub fn get(&self, name: &str) -> Result<i32> {
-        let mut copy = *self;
-        let (_, value) = copy.named(name)?;
-        Ok(*value)
-    }
-
     /// Sets the parameter `name`. Fails if there is no such parameter, or if the value is out of
     /// range.
-    pub fn set(&mut self, name: &str, value: i32) -> Result<()> {
-        let (Parameter { range, .. }, place) = self.named(name)?;
+    fn set(&mut self, name: &str, value: i32) -> Result<()> {
+        let found = self.values().into_iter().find(|(parameter, _)| parameter.name == name);
+        let (Parameter { range, .. }, place) =
+            found.with_context(|| format!("'{name}' is no parameter of the selective search"))?;
         ensure!(
             range.contains(&value),
             "{name} {value}: expected {} to {}",
@@ -358,11 +346,6 @@ impl SearchParameters {
         );
         *place = value;
         Ok(())
-    }
-
-    fn named(&mut self, name: &str) -> Result<(Parameter, &mut i32)> {
-        let found = self.values().into_iter().find(|(parameter, _)| parameter.name == name);
-        found.with_context(|| format!("'{name}' is no parameter of the selective search"))
     }
 
     /// Late move pruning: number of quiet moves searched at a node of `depth`.
@@ -449,7 +432,7 @@ mod tests {
             let error = text.parse::<SearchParameters>().expect_err(text).to_string();
             assert!(error.contains(part), "{error}");
         }
-        for parameter in SearchParameters::all() {
+        for (parameter, _) in SearchParameters::default().values() {
             assert!(parameter.range.contains(&parameter.default), "{}", parameter.name);
         }
         Ok(())

@@ -62,45 +62,37 @@ fn an_interrupted_match_goes_on_to_the_same_games() -> Result<()> {
     // Players with a fixed depth repeat the same games.
     assert_eq!(moves(&fs::read_to_string(whole.games())?), moves(&text));
 
-    let again = printed(whole.play(&players)?)?;
+    let json = whole.folder.at("results.json").display().to_string();
+    let again = printed(whole.play(&[&players[..], &["--json", json.as_str()]].concat())?)?;
     assert!(again.contains("0 games played"), "{again}");
+    let results: serde_json::Value = serde_json::from_str(&fs::read_to_string(json)?)?;
+    let counts = ["wins", "losses", "draws"].map(|key| results[0][key].as_u64());
+    assert_eq!(counts.into_iter().flatten().sum::<u64>(), 8, "{results}");
     Ok(())
 }
 
 #[test]
-fn games_share_the_batches_of_a_transformer() -> Result<()> {
+fn games_share_a_transformer() -> Result<()> {
     let shared = Match { concurrency: 8, ..Match::new()? };
     let weights = root().join("weights/mini.safetensors");
     let player = |width| format!("weights={} depth=1 verify=none width={width}", weights.display());
-    let batches = shared.folder.at("batches.csv");
-    let (one, two, table) = (player(1), player(2), text(&batches));
+    let (one, two) = (player(1), player(2));
     let draw = "moves=1,score=32000,from=1";
-    let arguments = ["--player", &one, "--against", &two, "--draw", draw, "--batches", &table];
-    let first = printed(shared.play(&arguments)?)?;
-    assert!(first.contains("waiting for the encoder: "), "{first}");
-    let csv = fs::read_to_string(&batches)?;
-    let mut lines = csv.lines();
-    assert_eq!(lines.next(), Some("weights,second,batches,searches,positions,largest"));
-    let searches = lines.filter_map(|line| line.split(',').nth(3)?.parse::<f64>().ok());
-    assert!(searches.fold(0.0, f64::max) > 1.0, "{csv}");
-
-    // The same command has no game left to play.
-    assert!(printed(shared.play(&arguments)?)?.contains("0 games played"));
-    assert_eq!(fs::read_to_string(&batches)?, csv);
+    let arguments = ["--player", &one, "--against", &two, "--draw", draw];
+    let table = printed(shared.play(&arguments)?)?;
+    assert!(table.contains("waiting for the encoder: "), "{table}");
+    assert!(table.contains("8 games played"), "{table}");
     Ok(())
 }
 
 #[test]
 fn outputs_of_a_match_have_different_names() -> Result<()> {
     let own = Match::new()?;
-    let (games, table) = (own.games(), own.folder.at("table"));
-    for (json, batches) in [(&games, &table), (&table, &games), (&table, &table)] {
-        let players = ["--player", "depth=1", "--against", "depth=1 width=1"];
-        let outputs = ["--json", &text(json), "--batches", &text(batches)];
-        let error = refused(own.play(&[players, outputs].concat())?)?;
-        assert!(error.contains("is needed twice; choose another name"), "{error}");
-    }
-    assert!(!games.exists() && !table.exists());
+    let players = ["--player", "depth=1", "--against", "depth=1 width=1"];
+    let output = ["--json", &text(&own.games())];
+    let error = refused(own.play(&[&players[..], &output].concat())?)?;
+    assert!(error.contains("is needed twice; choose another name"), "{error}");
+    assert!(!own.games().exists());
     Ok(())
 }
 
