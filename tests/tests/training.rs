@@ -9,19 +9,13 @@ use azimuth_client::{Engine, PATIENCE};
 use azimuth_network::axis::Direction;
 use azimuth_network::weights::Weights;
 use azimuth_tests::kills::Run;
-use azimuth_tests::{Folder, GAMES, Session, last_number, root, stockfish, text, trainer_refused};
+use azimuth_tests::{Folder, GAMES, Session, last_number, root, stockfish, trainer_refused};
 use serde_json::Value;
 
 /// Trains with these options, and returns the path of the weights.
 fn train(folder: &Folder, name: &str, options: &str) -> Result<PathBuf> {
     folder.trainer(&format!("train --data GAMES --out @{name} {options}"))?;
     Ok(folder.at(name))
-}
-
-/// Writes the positions of the games to `positions.csv`, in which each is a separate family.
-fn write_without_siblings(folder: &Folder) -> Result<()> {
-    folder.trainer("data GAMES --out @games.azd")?;
-    folder.trainer("data @games.azd --out @positions.csv").map(drop)
 }
 
 /// The metrics that `eval` prints.
@@ -39,7 +33,11 @@ fn a_stopped_run_continues_to_the_same_weights() -> Result<()> {
              --validate-every 5",
             18,
         ),
-        ("--encoder sparse --accumulator 128 --steps 20 --anchors 64 --parts 2 --clip 5", 9),
+        (
+            "--encoder sparse --accumulator 128 --steps 20 --anchors 64 --parts 2 --clip 5 \
+             --features exchange-states-16+threats --heads 2",
+            9,
+        ),
         ("--encoder mini --steps 4 --anchors 8", 2),
     ] {
         let folder = Folder::new()?;
@@ -246,7 +244,7 @@ fn eval_measures_the_choice_of_a_move() -> Result<()> {
 
 #[test]
 fn the_papers_sampling_and_sgd_train_too() -> Result<()> {
-    let options = "--steps 5 --anchors 16 --positives 5 --optimizer sgd --regression 0";
+    let options = "--steps 5 --anchors 16 --positives 5 --optimizer sgd --regression 0 --no-mirror";
     let folder = Folder::new()?;
     Weights::read(&train(&folder, "paper.safetensors", options)?)?;
     Ok(())
@@ -288,7 +286,9 @@ fn a_run_without_progress_stops_and_plays_its_best() -> Result<()> {
 #[test]
 fn positions_without_siblings_choose_the_direction_and_the_best_parameters() -> Result<()> {
     let folder = Folder::new()?;
-    write_without_siblings(&folder)?;
+    // Each position of a table is a separate family.
+    folder.trainer("data GAMES --out @games.azd")?;
+    folder.trainer("data @games.azd --out @positions.csv")?;
     let options = "--steps 500 --anchors 64 --sample 5000 --validate-every 3 \
                    --learning-rate 1e-30 --patience 2";
     folder.trainer(&format!("train --data @positions.csv --out @alone {options}"))?;
@@ -297,103 +297,6 @@ fn positions_without_siblings_choose_the_direction_and_the_best_parameters() -> 
     assert_eq!(weights.metadata.direction, Direction::Fitted);
     // The first validation, after three steps, was the best.
     assert_eq!(weights.metadata.training["steps"], 9);
-    Ok(())
-}
-
-/// The command of a sweep of the lines `runs`, whose files are in `@out`.
-fn sweep(folder: &Folder, runs: &str, options: &str) -> Result<String> {
-    folder.write("runs.txt", runs)?;
-    Ok(format!("sweep --runs @runs.txt --folder @out {options}"))
-}
-
-#[test]
-fn a_sweep_makes_one_table_and_repeats_nothing() -> Result<()> {
-    let folder = Folder::new()?;
-    let options = "--measure GAMES -- --data GAMES --anchors 64 --sample 300 --steps 5";
-    let wide = "wide: --accumulator 128 --features exchange-states-16+threats --heads 2\n";
-    folder.trainer(&sweep(&folder, wide, options)?)?;
-    let made = std::fs::metadata(folder.at("out/wide.safetensors"))?.modified()?;
-    let both = format!("{wide}drawn: --anchors 16 --positives 3 --steps 4 --no-mirror\n");
-    let table = folder.trainer(&sweep(&folder, &both, options)?)?;
-    assert_eq!(table.lines().count(), 4, "{table}");
-    let row = "| drawn | `--anchors 16 --positives 3 --steps 4 --no-mirror` |";
-    assert!(table.contains(row), "{table}");
-    assert_eq!(table, folder.read("out/table.md")?);
-    assert_eq!(std::fs::metadata(folder.at("out/wide.safetensors"))?.modified()?, made);
-    // Errors in one line, before any training.
-    let refused = |runs: &str, options: &str, parts: &[&str]| -> Result<()> {
-        let error = folder.trainer_error(&sweep(&folder, runs, options)?)?;
-        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
-        assert_eq!(error.trim_end().lines().count(), 1, "{error}");
-        assert!(!folder.at("out/fine.json").exists());
-        Ok(())
-    };
-    refused("fine:\nbad: --delta nought\n", options, &["run 'bad'"])?;
-    let remedy = "delete the files of the run, rename the run or choose another --folder";
-    for (runs, options, difference) in [
-        ("fine:\nwide: --accumulator 256\n", options, "--accumulator 256'"),
-        (wide, &options.replace("--steps 5", "--steps 3"), "--steps 3'"),
-        (wide, &options.replace("--measure GAMES", ""), &format!("--measure '{GAMES}' (now '')")),
-    ] {
-        refused(runs, options, &["wide.json", difference, remedy])?;
-    }
-    let result = folder.read("out/wide.json")?;
-    let mut older: Value = serde_json::from_str(&result)?;
-    older.as_object_mut().context("an object")?.remove("shared");
-    folder.write("out/wide.json", older.to_string())?;
-    refused(wide, options, &["wide.json", "unknown shared options", remedy])?;
-    folder.write("out/wide.json", result)?;
-    assert_eq!(folder.trainer(&sweep(&folder, &both, options)?)?, table);
-    Ok(())
-}
-
-#[test]
-fn a_sweep_that_ends_in_its_games_does_not_train_again() -> Result<()> {
-    let folder = Folder::new()?;
-    let options = "--data GAMES --steps 5 --anchors 64 --sample 300";
-    let games = format!("--games 2 --nodes 200 --book @book.epd -- {options}");
-    let command = sweep(&folder, "weak:\n", &games)?;
-    let error = folder.trainer_error(&command)?;
-    assert!(error.contains("run 'weak'") && folder.at("out/weak.checkpoint").exists(), "{error}");
-    let book = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1\n";
-    folder.write("book.epd", book)?;
-    let table = folder.trainer(&command)?;
-    // Untrained weights lose against the engine's own. No step was repeated, so there is no speed.
-    assert!(table.ends_with("| +0 -2 =0 | 5 |  |\n"), "{table}");
-    let at = |name: &str| folder.at("out").join(name);
-    assert!(at("weak.pgn").is_file() && !at("weak.games.json").exists());
-    assert!(!at("weak.checkpoint").exists());
-    assert_eq!(folder.trainer(&command)?, table);
-    let error = folder.trainer_error(&sweep(&folder, "weak:\n", &format!("-- {options}"))?)?;
-    let book = text(&folder.at("book.epd"));
-    let difference = format!("--games '2 --book {book} --nodes 200' (now '')");
-    assert!(error.contains(&difference), "{error}");
-    Ok(())
-}
-
-#[test]
-fn a_sweep_without_siblings_goes_on() -> Result<()> {
-    let folder = Folder::new()?;
-    write_without_siblings(&folder)?;
-    let options = "-- --data @positions.csv --sample 300 --steps 2 --anchors 16";
-    let first = folder.trainer(&sweep(&folder, "one:\n", options)?)?;
-    assert!(first.contains("| NaN |"), "{first}");
-    let second = folder.trainer(&sweep(&folder, "one:\ntwo:\n", options)?)?;
-    assert!(second.starts_with(&first), "{second}");
-    Ok(())
-}
-
-#[test]
-fn a_run_of_a_sweep_is_measured_as_if_it_were_alone() -> Result<()> {
-    let mini = "mini: --encoder mini --layers 1 --hidden 16 --heads 1 --mlp 16\n";
-    let measured = |runs: &str| -> Result<Value> {
-        let folder = Folder::new()?;
-        folder.trainer(&sweep(&folder, runs, "-- --data GAMES --steps 1 --anchors 8")?)?;
-        let row: Value = serde_json::from_str(&folder.read("out/mini.json")?)?;
-        Ok(row["measured"].clone())
-    };
-    // A sparse encoder has a larger sample than a transformer on the CPU.
-    assert_eq!(measured(mini)?, measured(&format!("sparse: --accumulator 128\n{mini}"))?);
     Ok(())
 }
 

@@ -23,5 +23,4 @@ pub mod ranks;
 pub mod run;
 pub mod solis;
 mod space;
-pub mod sweep;
 pub mod training;

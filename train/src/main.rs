@@ -14,7 +14,7 @@ use azimuth_train::keep_memory::keep_memory;
 use azimuth_train::options::{DataOptions, TrainOptions};
 use azimuth_train::policy::PolicyOptions;
 use azimuth_train::ranks::{self, Ranks, share_of};
-use azimuth_train::{inspect, label, run, solis, sweep};
+use azimuth_train::{inspect, label, run, solis};
 
 /// Train and measure encoders for the Azimuth chess engine.
 #[derive(Parser)]
@@ -28,9 +28,6 @@ struct Arguments {
 enum Command {
     /// Train an encoder and write a weights file; resumes from its checkpoint if there is one.
     Train(Box<TrainOptions>),
-    /// Train a list of encoders one after another and write one table; resumes an interrupted
-    /// sweep.
-    Sweep(sweep::SweepOptions),
     /// Pack labelled positions of any format into one dataset; inspect, filter, merge or convert
     /// datasets.
     Data(DataCommand),
@@ -55,7 +52,6 @@ impl Command {
     fn trains_sparse_on_cpu(&self) -> bool {
         match self {
             Self::Train(options) => options.is_sparse_on_cpu(),
-            Self::Sweep(options) => options.is_sparse_on_cpu(),
             Self::Policy(_) => true,
             _ => false,
         }
@@ -111,7 +107,6 @@ fn run(arguments: Arguments) -> Result<()> {
             let ranks = ranks::join()?;
             ranks.end(train(&options, &*ranks))
         }
-        Command::Sweep(options) => sweep::sweep(&options),
         Command::Data(command) => command.run(),
         Command::Label(options) => label::label(&options),
         Command::Export(options) => options.run(),

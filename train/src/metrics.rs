@@ -4,27 +4,22 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Serialize;
 
 /// Quality of the cosines' order and of the predictions.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct Metrics {
     /// Kendall's tau-b of cosine and label; NaN if all labels are equal.
-    #[serde(deserialize_with = "nan_if_null")]
     pub tau: f64,
     /// Spearman's rank correlation of cosine and label; NaN if all labels are equal.
-    #[serde(deserialize_with = "nan_if_null")]
     pub spearman: f64,
     /// Over pairs of children of one parent with |dp| > 0.1, the share in which the better has the
     /// higher cosine; equal cosines count half. NaN if there are no such pairs.
-    #[serde(deserialize_with = "nan_if_null")]
     pub sibling: f64,
     /// R² of the calibrated win probability as a prediction; NaN if all labels are equal.
-    #[serde(deserialize_with = "nan_if_null")]
     pub r2: f64,
     /// Expected calibration error: the mean difference between predicted and actual win probability
     /// over 20 equal bins, weighted by their numbers of positions. NaN without positions.
-    #[serde(deserialize_with = "nan_if_null")]
     pub ece: f64,
     /// Mean of the calibrated win probability minus the label.
     pub bias: f64,
@@ -34,11 +29,6 @@ pub struct Metrics {
     pub decided: Decided,
     /// Number of positions measured.
     pub positions: usize,
-}
-
-/// JSON has no NaN, and serde_json writes it as null.
-fn nan_if_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
 impl Metrics {
@@ -61,7 +51,7 @@ impl Metrics {
 }
 
 /// Shares, 0 to 1, of decided positions that are predicted as such; `None` without such positions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Decided {
     /// The share predicted above 0.95, of positions labelled 0.99 or more.
     pub won: Option<f64>,

@@ -43,7 +43,7 @@ const MOST_LOG_EVERY: u64 = 100;
 const MOST_WARMUP: u64 = 500;
 
 /// The data to train on.
-#[derive(Args, Clone, PartialEq, Eq)]
+#[derive(Args)]
 pub struct DataOptions {
     /// Datasets (.azd), which are memory-mapped, or files in any format that `data` reads, which
     /// are packed into a temporary dataset without duplicates.

@@ -11,7 +11,7 @@ use azimuth_network::weights::{Metadata, Weights};
 use azimuth_network::{Architecture, Inputs, Perspective};
 use azimuth_search::encoder::Encoder;
 use candle_core::{DType, Device};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::cpu::side_by_side;
@@ -34,7 +34,7 @@ const NEWTON_STEPS: usize = 12;
 const CURVATURE_BLOCK: usize = 64;
 
 /// Metrics along both stored directions.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct Measured {
     /// Along the direction used in play.
     #[serde(flatten)]

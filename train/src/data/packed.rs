@@ -183,11 +183,13 @@ impl Label {
         }
     }
 
-    /// Parses `#3` or `#-3` (a mate) or centipawns, from White's point of view.
+    /// Parses `#3` or `#-3` (a mate) or centipawns, from White's point of view. pandas writes whole
+    /// numbers as `3.0` in a column that has gaps.
     pub fn parse_centipawns(text: &str) -> Option<Self> {
         if let Some(moves) = text.strip_prefix('#') {
+            let is_whole = moves.parse().is_ok_and(|moves: f64| moves.fract() == 0.0);
             // `#-0`: White is mated.
-            return moves.parse::<i64>().ok().map(|_| Self::Mate(!moves.starts_with('-')));
+            return is_whole.then_some(Self::Mate(!moves.starts_with('-')));
         }
         let centipawns = text.parse().ok().filter(|value: &f64| value.is_finite())?;
         Some(Self::Centipawns(centipawns.round() as i32))
@@ -283,8 +285,9 @@ mod tests {
         let far = Label::Centipawns(i32::MIN);
         assert_eq!(Label::from_bits(far.bits()), Label::Centipawns(-MOST_CENTIPAWNS));
         assert_eq!(Label::parse_centipawns("#-0"), Some(Label::Mate(false)));
+        assert_eq!(Label::parse_centipawns("#5.0"), Some(Label::Mate(true)));
         assert_eq!(Label::parse_centipawns("-12.6"), Some(Label::Centipawns(-13)));
-        for text in ["", "inf", "e4", "nan"] {
+        for text in ["", "inf", "e4", "nan", "#", "#1.5", "#inf", "#nan"] {
             assert_eq!(Label::parse_centipawns(text), None, "{text}");
         }
     }

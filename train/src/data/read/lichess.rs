@@ -3,7 +3,8 @@
 //! point of view, and the moves of the `line` in UCI notation.
 //!
 //! Other programs write a line for each variation, with `fen`, `depth`, `line` and `cp` or `mate`;
-//! consecutive lines of one position are its evaluations.
+//! consecutive lines of one position are its evaluations. pandas, and with it the datasets of
+//! Hugging Face, writes whole numbers as `50.0` in a column that has gaps.
 //!
 //! The deepest evaluation labels the position. If it has several variations, their first moves
 //! label siblings.
@@ -42,8 +43,8 @@ struct Evaluation {
 
 #[derive(Deserialize)]
 struct Variation {
-    cp: Option<i32>,
-    mate: Option<i32>,
+    cp: Option<f64>,
+    mate: Option<f64>,
     line: Option<String>,
 }
 
@@ -108,8 +109,8 @@ fn families(record: &Record, skipped: &mut Skipped) -> Result<Vec<Family>> {
 
 impl Variation {
     fn label(&self) -> Option<Label> {
-        let mate = self.mate.map(|moves| Label::Mate(moves > 0));
-        mate.or(self.cp.map(Label::Centipawns))
+        let mate = self.mate.map(|moves| Label::Mate(moves > 0.0));
+        mate.or(self.cp.map(|cp| Label::Centipawns(cp.round() as i32)))
     }
 }
 
@@ -128,8 +129,8 @@ mod tests {
         let line = |rest: &str| format!("{{\"fen\":\"{fen}\",{rest}}}");
         let records = [
             line("\"depth\":20,\"cp\":50,\"line\":\"e2e4 e8e7\""),
-            line("\"depth\":30,\"cp\":null,\"mate\":9,\"line\":\"e2e4\""),
-            line("\"depth\":30,\"cp\":60,\"mate\":null,\"line\":\"e2e3\""),
+            line("\"depth\":30,\"cp\":null,\"mate\":9.0,\"line\":\"e2e4\""),
+            line("\"depth\":30,\"cp\":60.0,\"mate\":null,\"line\":\"e2e3\""),
         ];
         assert_eq!(Lichess.position(&records[0]).as_deref(), Some(fen));
         let expected = [Label::Mate(true), Label::Mate(true), Label::Centipawns(60)];

@@ -200,17 +200,23 @@ fn read_number(number: &str, unit: f64, is_lost: bool) -> Option<Label> {
 
 /// The score at the start of a match runner's comment, such as `+0.35/12 0.05s`, `-M4/20` or, from
 /// OpenBench, `+0.35 12/20 50 3000`: pawns or moves to a mate from the point of view of `mover`,
-/// and the depth. Pawns must have decimals, because people write `1/2`. The depth must be above 0,
-/// because fastchess writes `0.00/0` if the engine reported no score.
+/// and the depth. Pawns must have decimals, because people write `1/2`, and a depth after a space
+/// must have a slash, because they write `+0.35 12.Nf3`. The depth must be above 0, because
+/// fastchess writes `0.00/0` if the engine reported no score.
 fn read_score(comment: &str, mover: Color) -> Option<Label> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let comment = comment.trim_start();
     let (first, _) = comment.split_once(char::is_whitespace).unwrap_or((comment, ""));
-    let (score, rest) = match first.contains('/') {
-        true => comment.split_once('/')?,
-        false => comment.split_once(char::is_whitespace)?,
+    let (score, depth) = match first.contains('/') {
+        true => {
+            let (score, rest) = comment.split_once('/')?;
+            (score, rest.split(|character: char| !character.is_ascii_digit()).next()?)
+        }
+        false => {
+            let (score, rest) = comment.split_once(char::is_whitespace)?;
+            (score, rest.split_once('/')?.0)
+        }
     };
-    let depth = rest.split(|character: char| !character.is_ascii_digit()).next()?;
     (digits(depth) && depth.bytes().any(|digit| digit != b'0')).then_some(())?;
     let (is_lost, size) = split_sign(score);
     let label = match size.strip_prefix('M') {
@@ -304,6 +310,7 @@ mod tests {
             ("+0.57 17/28 583 363004", Some(Label::Centipawns(57))),
             ("-M5 17/28 583 363004", Some(Label::Mate(false))),
             ("+0.57 to White", None),
+            ("+0.57 12.Nf3 a6 1/2", None),
         ] {
             let mut skipped = Skipped::new();
             let mut pgn = Pgn::new(Box::new(io::Cursor::new(format!("1. e4 {{ {comment} }} *"))));
@@ -319,9 +326,24 @@ mod tests {
     #[test]
     fn a_label_after_a_null_move_is_left_out() -> Result<()> {
         let text = "1. e4 { [%eval 0.3] } 1... -- { [%eval 9] } 2. d4 { [%eval 1.1] } *";
-        let (mut pgn, mut skipped) = (Pgn::new(Box::new(text.as_bytes())), Skipped::new());
-        let game = pgn.next_game(&mut skipped)?.context("no game")?;
-        assert_eq!((game.labels(), skipped.get("after a null move")), (2, Some(&1)));
+        for null in ["--", "Z0", "0000", "@@@@"] {
+            let text = io::Cursor::new(text.replace("--", null));
+            let (mut pgn, mut skipped) = (Pgn::new(Box::new(text)), Skipped::new());
+            let game = pgn.next_game(&mut skipped)?.context("no game")?;
+            let left_out = skipped.get("after a null move");
+            assert_eq!((game.labels(), left_out), (2, Some(&1)), "{null}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn letters_of_another_language_are_read_after_a_null_move() -> Result<()> {
+        // A reader that forgets the null move has the wrong side to move at `e1d1`.
+        let families = families(
+            "[FEN \"4k3/7p/8/8/8/8/P7/3nK1N1 w - - 0 1\"]\n\n1. a2a3 -- 2. e1d1 h7h6 3. g1f3 h6h5 \
+             4. Sg5 { [%eval 0.5] } *",
+        )?;
+        assert_eq!(families.iter().flat_map(labels).collect::<Vec<_>>(), ["50"]);
         Ok(())
     }
 

@@ -63,8 +63,9 @@ impl<F: LineFormat> PositionLines<F> {
             }
             while self.format.goes_on(&record) {
                 let fits = self.lines.number() - number < MOST_LINES;
-                ensure!(fits, "line {}: a quotation mark has no end", number + 1);
-                let Some(line) = self.lines.next()? else { break };
+                let line = if fits { self.lines.next()? } else { None };
+                let open = || format!("line {}: a quotation mark has no end", number + 1);
+                let line = line.with_context(open)?;
                 record.push('\n');
                 record.push_str(line);
             }
@@ -113,7 +114,8 @@ pub struct Epd;
 impl LineFormat for Epd {
     fn read(&self, records: &[String], skipped: &mut Skipped) -> Result<Vec<Family>> {
         let line = &records[0];
-        if let Some((fen, rest)) = line.split_once('|') {
+        // In EPD, a bar is part of a string.
+        if let Some((fen, rest)) = line.split_once('|').filter(|(fen, _)| !fen.contains('"')) {
             let text = rest.split('|').next().unwrap_or_default().trim();
             // A result, `0.5`, may stand there in another order of the fields.
             let label = Label::parse_centipawns(text).filter(|_| !text.contains('.'));
@@ -129,6 +131,9 @@ impl LineFormat for Epd {
     }
 }
 
+/// By the standard of EPD, larger numbers of `ce` are forced mates.
+const MOST_CENTIPAWNS: i32 = 32_000;
+
 /// The position of a FEN or an EPD record, and its label, from White's point of view, if it has one.
 pub fn parse_epd(line: &str) -> Result<(Position, Option<Label>)> {
     // Comments are operations such as `c0` and `id`; EPD has no comment lines.
@@ -137,7 +142,13 @@ pub fn parse_epd(line: &str) -> Result<(Position, Option<Label>)> {
     let mut label = None;
     for (code, operand) in operations_of(&operations).filter_map(|it| it.split_once(' ')) {
         match code {
-            "ce" => label = Some(Label::Centipawns(epd_number(code, operand)?)),
+            "ce" => {
+                label = Some(match epd_number(code, operand)? {
+                    value if value > MOST_CENTIPAWNS => Label::Mate(true),
+                    value if value < -MOST_CENTIPAWNS => Label::Mate(false),
+                    value => Label::Centipawns(value),
+                });
+            }
             "dm" => label = Some(Label::Mate(epd_number(code, operand)? > 0)),
             _ => {}
         }
@@ -274,8 +285,13 @@ mod tests {
         let black = "4k3/8/8/8/8/8/4P3/4K3 b - -";
         assert_eq!(epd_label(&format!("{black} ce -70; id \"a\";"))?, Some(Label::Centipawns(70)));
         assert_eq!(epd_label(&format!("{black} hmvc 3; fmvn 9; dm 2;"))?, Some(Label::Mate(false)));
+        // Mate in one, and a mate in one by the opponent.
+        assert_eq!(epd_label(&format!("{black} ce 32766;"))?, Some(Label::Mate(false)));
+        assert_eq!(epd_label(&format!("{black} ce -32765;"))?, Some(Label::Mate(true)));
         let quoted = format!("{black} id \"x; ce 9\"; ce 5;");
         assert_eq!(epd_label(&quoted)?, Some(Label::Centipawns(-5)));
+        let bar = format!("{black} id \"a|b\"; ce 5;");
+        assert_eq!(epd_label(&bar)?, Some(Label::Centipawns(-5)));
         assert_eq!(epd_label(&format!("{black} bm Kd7;"))?, None);
         assert_eq!(epd_label(black)?, None);
         for bad in ["ce much;", "hmvc x; ce 1;"] {
@@ -309,7 +325,7 @@ mod tests {
                     4k3/8/8/8/8/8/4P3/4K3 w - -,e2e4,20,3,50,\n\
                     4k3/8/8/8/8/8/4P3/4K3 w - -,e2e4,30,9,70,\n\
                     4k3/8/8/8/8/8/4P3/4K3 w - -,e2e3,25,9,60,\n\
-                    4k3/8/8/8/8/8/3Q4/4K3 w - -,e2e4,20,3,,5\n\
+                    4k3/8/8/8/8/8/3Q4/4K3 w - -,e2e4,20,3,,5.0\n\
                     4k3/8/8/8/8/8/4R3/4K3 b - -,e8d8,20,3,,-7\n";
         let expected = [Label::Centipawns(70), Label::Mate(true), Label::Mate(false)];
         assert_eq!(csv_labels(text, View::White)?, expected);
@@ -322,6 +338,15 @@ mod tests {
                     none,4k3/8/8/8/8/8/3Q4/4K3 w - - 0 1,9\n";
         let expected = [Label::Centipawns(7), Label::Centipawns(9)];
         assert_eq!(csv_labels(text, View::White)?, expected);
+        Ok(())
+    }
+
+    #[test]
+    fn a_quotation_mark_without_an_end_takes_no_rows() -> Result<()> {
+        let text = "fen,cp,note\n4k3/8/8/8/8/8/4P3/4K3 w - - 0 1,7,\"one\n\
+                    4k3/8/8/8/8/8/3Q4/4K3 w - - 0 1,9,two\n";
+        let error = csv_labels(text, View::White).expect_err("no end").to_string();
+        assert_eq!(error, "line 2: a quotation mark has no end");
         Ok(())
     }
 
