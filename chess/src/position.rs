@@ -110,7 +110,7 @@ impl Position {
             let clock = halfmove_clock.min(100);
             let text =
                 format!("{placement} {side} {castling} {en_passant} {clock} {fullmove_number}");
-            Board::from_fen(&text, true)
+            Board::from_fen(&text, !castling.contains(['K', 'Q', 'k', 'q']))
         };
         let refused = |error| anyhow!("FEN '{}': {}", quoted(), explain(&error));
         let castling = field(2, "-");
@@ -122,18 +122,27 @@ impl Position {
             quoted(),
             printable(castling)
         );
-        let (castling, dropped) = match castling {
-            "-" => ("-".to_owned(), None),
-            _ => castling_rights(&assemble("-", "-").map_err(refused)?, castling),
-        };
         let en_passant = field(3, "-");
-        let board = match assemble(&castling, en_passant) {
-            Err(FenParseError::InvalidEnPassant) if en_passant.parse::<Square>().is_ok() => {
-                assemble(&castling, "-")
+        // Most FENs are right as they stand. `KQkq` then mean the rooks in the corners, which are
+        // the outermost ones of X-FEN.
+        let (board, dropped) = match assemble(castling, en_passant) {
+            Ok(board) => (board, None),
+            Err(_) => {
+                let (castling, dropped) = match castling {
+                    "-" => ("-".to_owned(), None),
+                    _ => castling_rights(&assemble("-", "-").map_err(refused)?, castling),
+                };
+                let board = match assemble(&castling, en_passant) {
+                    Err(FenParseError::InvalidEnPassant)
+                        if en_passant.parse::<Square>().is_ok() =>
+                    {
+                        assemble(&castling, "-")
+                    }
+                    other => other,
+                };
+                (board.map_err(refused)?, dropped)
             }
-            other => other,
-        }
-        .map_err(refused)?;
+        };
         // Checks that cozy-chess's FEN parser does not make.
         let [white, black] = [Color::White, Color::Black].map(|color| board.king(color));
         let apart = !get_king_moves(white).has(black);
@@ -175,7 +184,9 @@ impl Position {
         let illegal = || anyhow!("move '{}' is not legal in '{}'", printable(text), self.board);
         let lower = text.to_ascii_lowercase();
         let mv = util::parse_uci_move(&self.board, &lower).map_err(|_| illegal())?;
-        ensure!(self.board.is_legal(mv), illegal());
+        // cozy-chess overlooks what follows a move.
+        let is_whole = lower.len() == 4 + usize::from(mv.promotion.is_some());
+        ensure!(is_whole && self.board.is_legal(mv), illegal());
         Ok(mv)
     }
 
@@ -518,6 +529,22 @@ mod tests {
     }
 
     #[test]
+    fn castling_rights_are_the_same_in_every_notation() -> Result<()> {
+        for (placement, x_fen, shredder_fen) in [
+            ("r3k2r/8/8/8/8/8/8/R3K2R", "KQkq", "HAha"),
+            ("r4k1r/8/8/8/8/8/8/4K3", "qk", "ah"),
+            ("4k3/8/8/8/8/8/8/RR2K1RR", "KQ", "HA"),
+            ("4k3/8/8/8/8/8/8/1R2K1R1", "KQ", "GB"),
+        ] {
+            let read = |rights: &str| Position::read_fen(&format!("{placement} w {rights} - 0 1"));
+            let [(position, none), (same, no_more)] = [read(x_fen)?, read(shredder_fen)?];
+            assert_eq!(position.board(), same.board(), "{placement}");
+            assert_eq!((none, no_more), (None, None), "{placement}");
+        }
+        Ok(())
+    }
+
+    #[test]
     fn fens_are_read_as_programs_write_them() -> Result<()> {
         for (fen, expected) in [
             ("4k3/8/8/8/8/8/8/4K3", "4k3/8/8/8/8/8/8/4K3 w - - 0 1"),
@@ -560,6 +587,16 @@ mod tests {
         let nothing_to_capture = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1";
         let written = fen_of(Position::from_fen(nothing_to_capture)?.board());
         assert_eq!(written, nothing_to_capture.replace("e3", "-"));
+        Ok(())
+    }
+
+    #[test]
+    fn nothing_follows_a_move() -> Result<()> {
+        let position = Position::from_fen("8/4P3/8/8/8/2k5/8/2K5 w - - 0 1")?;
+        assert_eq!(position.parse_move("e7e8Q")?.to_string(), "e7e8q");
+        for text in ["c1d1k", "c1d1é", "e7e8qq"] {
+            assert!(position.parse_move(text).is_err(), "{text}");
+        }
         Ok(())
     }
 

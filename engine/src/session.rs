@@ -187,8 +187,10 @@ pub struct Seat {
     planner: Option<((Plan, Resources), Box<dyn Planner>)>,
     /// The number of the page that has the seat; 0 if there is only one.
     pub page: u64,
-    /// The page whose searches filled the planner's tables.
-    filled_by: u64,
+    /// The seed of the last game that was played on the seat.
+    pub game: Option<u32>,
+    /// The page and the game whose searches filled the planner's tables.
+    filled_by: (u64, Option<u32>),
 }
 
 /// The resources of each search.
@@ -217,7 +219,7 @@ impl Allowance {
 
 impl Seat {
     pub fn new(models: Arc<Models>, allowance: Allowance) -> Self {
-        Self { models, allowance, planner: None, page: 0, filled_by: 0 }
+        Self { models, allowance, planner: None, page: 0, game: None, filled_by: (0, None) }
     }
 
     /// The planner of a plan with the usual resources; see [`Self::planner_with`].
@@ -226,16 +228,17 @@ impl Seat {
     }
 
     /// The planner of a plan with these resources. Its tables are empty unless the same page used
-    /// it last. Fails if the weights cannot be read or memory is missing.
+    /// it last, in the same game. Fails if the weights cannot be read or memory is missing.
     pub fn planner_with(&mut self, plan: Plan, resources: Resources) -> Result<&mut dyn Planner> {
         let wanted = (plan, resources);
         let mut planner = match self.planner.take().filter(|(known, _)| *known == wanted) {
             Some((_, planner)) => planner,
             None => self.models.planner(plan, resources)?,
         };
-        if self.filled_by != self.page {
+        let user = (self.page, self.game);
+        if self.filled_by != user {
             planner.new_game();
-            self.filled_by = self.page;
+            self.filled_by = user;
         }
         Ok(&mut *self.planner.insert((wanted, planner)).1)
     }

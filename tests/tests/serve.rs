@@ -161,6 +161,7 @@ fn a_page_that_sends_garbage_gets_errors_and_hurts_nobody() -> Result<()> {
     let beam = json!({"name": "beam"});
     let play = json!({"name": "play", "elo": 1, "seed": 1, "time": {"milliseconds": 1}});
     let analyse = |name: &str| json!({"name": "analyse", "lines": 1, name: 0});
+    let why = json!({"name": "why", "compared": ["x".repeat(1000)]});
     for (message, expected) in [
         ("", "cannot be read"),
         ("{}", "cannot be read"),
@@ -170,6 +171,8 @@ fn a_page_that_sends_garbage_gets_errors_and_hurts_nobody() -> Result<()> {
         (&run("startpos", &[], analyse("threads")), "cannot be read"),
         (&run("startpos", &[], analyse("hash")), "cannot be read"),
         (&run("startpos", &["e5"], beam.clone()), "half-move 1"),
+        (&run("startpos", &["e\n5"], beam.clone()), "half-move 1"),
+        (&run("startpos", &[], why), "'xxxxxxxxxxxxxxxxxxxx…' is not legal"),
         (&run("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", &[], beam), "over"),
         (&run("startpos", &[], play), "rating 1"),
     ] {

@@ -713,6 +713,7 @@ fn bad_input_gets_one_line_and_changes_nothing() -> Result<()> {
         ("position", "expected 'startpos' or 'fen'"),
         ("position e2e4", "expected 'startpos' or 'fen'"),
         ("position startpos e2e4", "expected 'moves', found 'e2e4'"),
+        ("bench 16 1 2 current", "bench: there is no position: expected 'moves', found 'e2e4'"),
         ("setoption Hash 3", "expected 'name'"),
         ("setoption name Hash value 0", "option Hash: expected 1 to 65536"),
         ("setoption name Nonsense value 1", "unknown option 'Nonsense'"),

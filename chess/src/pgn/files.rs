@@ -58,14 +58,15 @@ pub fn open_text(path: &Path) -> Result<Box<dyn BufRead + Send>> {
 const LARGEST_TEXT: u64 = 1 << 30;
 
 /// The whole text of a file, plain or compressed, decoded as by [`decode`], without a byte order
-/// mark. Fails if it has more than 1 GiB.
+/// mark. Carriage returns alone, the ends of lines of old Macintosh files, become line feeds. Fails
+/// if it has more than 1 GiB.
 pub fn read_text(path: &Path) -> Result<String> {
     let name = || format!("'{}'", path.display());
     let (mut bytes, mut text) = (Vec::new(), String::new());
     open_text(path)?.take(LARGEST_TEXT + 1).read_to_end(&mut bytes).with_context(name)?;
     ensure!(bytes.len() as u64 <= LARGEST_TEXT, "{}: more than 1 GiB of text", name());
     decode(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes), &mut text);
-    Ok(text)
+    Ok(if text.contains('\n') { text } else { text.replace('\r', "\n") })
 }
 
 /// The text in the bytes of the file `path`, decompressed if its name ends in `.zst`, `.gz` or

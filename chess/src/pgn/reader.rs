@@ -247,7 +247,8 @@ struct Playing<B> {
     most_plies: u32,
     ended: bool,
     language: Language,
-    main_line: Vec<Move>,
+    /// The moves of the main line; `None` for a null move.
+    main_line: Vec<Option<Move>>,
     /// The words of the main line that begin with the letter of a piece, one after another, and
     /// their half-moves and ends.
     letters: String,
@@ -391,9 +392,12 @@ impl<B: GameBuilder> Playing<B> {
                 if let Some(&(_, end)) = ends.next_if(|(of, _)| *of == ply) {
                     let word = &self.letters[begin..end];
                     begin = end;
-                    (read_word(word, language)?.0.on(&board) == Some(played)).then_some(())?;
+                    (read_word(word, language)?.0.on(&board) == played).then_some(())?;
                 }
-                board = board_after(&board, played);
+                board = match played {
+                    Some(mv) => board_after(&board, mv),
+                    None => board.null_move()?,
+                };
             }
             Some((language, mv, glyphs))
         })?;
@@ -402,18 +406,18 @@ impl<B: GameBuilder> Playing<B> {
     }
 
     fn play(&mut self, mv: Move, text: &str, glyphs: Vec<u8>) -> Result<(), Fault> {
-        if self.outer.is_empty() {
-            if text.starts_with(char::is_uppercase) {
-                self.letters.push_str(text);
-                self.ends.push((self.main_line.len(), self.letters.len()));
-            }
-            self.main_line.push(mv);
+        if self.outer.is_empty() && text.starts_with(char::is_uppercase) {
+            self.letters.push_str(text);
+            self.ends.push((self.main_line.len(), self.letters.len()));
         }
         let board = board_after(&self.line.after.board, mv);
         self.add(board, Some(mv), glyphs)
     }
 
     fn add(&mut self, board: Board, mv: Option<Move>, glyphs: Vec<u8>) -> Result<(), Fault> {
+        if self.outer.is_empty() {
+            self.main_line.push(mv);
+        }
         let after = GameNode { board, id: self.nodes, ply: self.line.after.ply + 1, mv };
         self.line.before = std::mem::replace(&mut self.line.after, after);
         within(self.nodes <= MOST_MOVES, || format!("{MOST_MOVES} moves"))?;
@@ -443,8 +447,8 @@ fn read_result(word: &str) -> Option<Option<Outcome>> {
 fn without_number(word: &str) -> Option<&str> {
     let rest = word.trim_start_matches(|character: char| character.is_ascii_digit());
     let text = match rest.trim_start_matches(['.', '…']) {
-        // `0-0` is castling.
-        text if text.len() == rest.len() && !rest.is_empty() => word,
+        // `0-0` is castling, `0000` a null move.
+        text if text.len() == rest.len() && (!rest.is_empty() || word == "0000") => word,
         text => text,
     };
     (!text.is_empty()).then_some(text)

@@ -289,8 +289,10 @@ async fn run_on_seat<S: Send + 'static>(
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (seat, done) = loop {
         tokio::select! {
-            finished = &mut work => break finished.context("internal error")?,
+            // A search that the page stops ends at once, and counts as stopped.
+            biased;
             () = outlet.stopped.notified() => reason = Reason::Stopped,
+            finished = &mut work => break finished.context("internal error")?,
             _ = ticks.tick() => {
                 let over = match began.elapsed() {
                     time if time >= longest => Some(Reason::Limit),

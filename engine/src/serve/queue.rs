@@ -69,8 +69,10 @@ impl<S> Queue<S> {
         self.free.add_permits(1);
     }
 
+    /// Whether a page waits that has not been given a seat.
     pub fn is_waited_for(&self) -> bool {
-        !self.waiting.borrow().is_empty()
+        // While pages wait, each of these seats has been given to one that has not taken it yet.
+        self.waiting.borrow().len() > self.lock().len()
     }
 
     fn ticket(&self) -> Ticket<'_> {
@@ -114,5 +116,20 @@ mod tests {
         assert_eq!(fourth.as_mut().poll(&mut context), Poll::Ready(Some("seat")));
         assert!(!queue.is_waited_for());
         assert_eq!(*places.borrow(), [(2, 1), (3, 2), (4, 3), (4, 2)]);
+    }
+
+    #[test]
+    fn a_page_that_has_been_given_a_seat_waits_no_longer() {
+        let queue = Queue::new(vec!["seat"]);
+        let mut context = Context::from_waker(Waker::noop());
+        let enter = || Box::pin(queue.seat(|_| ()));
+        let [mut first, mut second] = [enter(), enter()];
+        assert_eq!(first.as_mut().poll(&mut context), Poll::Ready(Some("seat")));
+        assert!(second.as_mut().poll(&mut context).is_pending());
+        assert!(queue.is_waited_for());
+        queue.give_back("seat");
+        // The second page has not taken it yet.
+        assert!(!queue.is_waited_for());
+        assert_eq!(second.as_mut().poll(&mut context), Poll::Ready(Some("seat")));
     }
 }

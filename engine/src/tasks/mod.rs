@@ -12,7 +12,7 @@ use azimuth_chess::position::{
     Position, board_after, castles_as_in_chess960, legal_moves, uci_move,
 };
 use azimuth_chess::san::{parse_move, san_of_move};
-use azimuth_chess::text::shortened;
+use azimuth_chess::text::{printable, shortened};
 use azimuth_search::host::Instant;
 use azimuth_search::{
     BeamSettings, Control, DefaultWeights, ExplainedMove, Limits, PlannerKind, PlannerSettings,
@@ -73,6 +73,11 @@ struct Job<'a> {
 /// Maximum length of a move that an error quotes.
 const LONGEST_QUOTE: usize = 20;
 
+/// Reads a legal move of a request. The error is one line, however the text looks.
+fn read_move(position: &Position, text: &str) -> Result<cozy_chess::Move> {
+    parse_move(position, &printable(&shortened(text, LONGEST_QUOTE)))
+}
+
 /// A game up to the position of a task.
 pub struct PlayedLine {
     pub start: Position,
@@ -95,8 +100,7 @@ impl PlayedLine {
         );
         let (mut last, mut moves) = (start.clone(), Vec::with_capacity(count));
         for (number, text) in (1..).zip(&request.moves) {
-            let text = shortened(text, LONGEST_QUOTE);
-            let mv = parse_move(&last, &text).with_context(|| format!("half-move {number}"))?;
+            let mv = read_move(&last, text).with_context(|| format!("half-move {number}"))?;
             last.play(mv);
             moves.push(mv);
         }
@@ -311,6 +315,7 @@ fn play(job: &mut Job<'_>, elo: Option<u32>, seed: u32, time: PlayTime) -> Resul
         level.limit(&mut limits, root, seed.into());
     }
     let clock = limits.time.filter(|_| elo.is_some() && matches!(time, PlayTime::Clock { .. }));
+    job.seat.game = Some(seed);
     let planner = job.seat.planner(Plan::player(level))?;
     let control = &mut Control::without_signals(limits).stopped_by(job.outlet.switch());
     let report = planner.search(root, control, &mut |_| ())?;
@@ -403,7 +408,7 @@ fn why(job: &mut Job<'_>, compared: &[String]) -> Result<()> {
     job.line.ensure_goes_on()?;
     let root = &job.line.last;
     let compared: Vec<_> =
-        compared.iter().map(|text| parse_move(root, text)).collect::<Result<_>>()?;
+        compared.iter().map(|text| read_move(root, text)).collect::<Result<_>>()?;
     let mut model = job.seat.models.model(DefaultWeights::Selective)?;
     let planner = job.seat.planner(Plan::analyst())?;
     let show = |study: &Study, complete| {
@@ -447,7 +452,63 @@ fn why(job: &mut Job<'_>, compared: &[String]) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+    use std::sync::Arc;
+
+    use azimuth_search::inference::ModelSource;
+
     use super::*;
+    use crate::session::{Allowance, Models};
+
+    /// Keeps the events of tasks.
+    #[derive(Default)]
+    struct Kept {
+        events: RefCell<Vec<Event>>,
+        switch: StopSwitch,
+    }
+
+    impl Outlet for Kept {
+        fn show(&self, event: Event) {
+            self.send(event);
+        }
+
+        fn send(&self, event: Event) {
+            self.events.borrow_mut().push(event);
+        }
+
+        fn switch(&self) -> &StopSwitch {
+            &self.switch
+        }
+    }
+
+    /// The moves of a limited strength, and their values, in games with these seeds, which a seat
+    /// plays one after the other.
+    fn moves_of_games(seeds: &[u32], models: &Arc<Models>) -> Result<Vec<(String, f32)>> {
+        let resources = Resources { hash_mb: 4, threads: 1 };
+        let mut seat = Seat::new(models.clone(), Allowance { usual: resources, most: resources });
+        let fen = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+        let start = Position::from_fen(fen)?;
+        let line = PlayedLine { start: start.clone(), moves: Vec::new(), last: start };
+        let outlet = Kept::default();
+        for &seed in seeds {
+            let time = PlayTime::Move { milliseconds: 60_000 };
+            perform(&mut seat, &line, Task::Play { elo: Some(2000), seed, time }, &outlet)?;
+        }
+        let moves = outlet.events.into_inner().into_iter().filter_map(|event| match event {
+            Event::Move { uci, score, .. } => Some((uci, score.win_probability)),
+            _ => None,
+        });
+        Ok(moves.collect())
+    }
+
+    #[test]
+    fn a_new_game_finds_empty_tables() -> Result<()> {
+        let models = Arc::new(Models::open(ModelSource::default(), None)?);
+        let alone = [1, 2, 3].map(|seed| moves_of_games(&[seed], &models));
+        let alone = alone.into_iter().collect::<Result<Vec<_>>>()?.concat();
+        assert_eq!(moves_of_games(&[1, 2, 3], &models)?, alone);
+        Ok(())
+    }
 
     #[test]
     fn no_clock_makes_a_move_take_longer_than_a_minute() {

@@ -60,7 +60,8 @@ pub enum Task {
     Play {
         /// A rating, as `UCI_Elo`; full strength without it.
         elo: Option<u32>,
-        /// Seed of the noise of a limited strength; the same number for a whole game.
+        /// Seed of the noise of a limited strength; the same number for a whole game. Another
+        /// number begins a game, with empty tables.
         seed: u32,
         time: PlayTime,
     },

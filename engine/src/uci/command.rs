@@ -169,7 +169,7 @@ pub fn parse(line: &str) -> Result<Option<Command>> {
         ["stop"] => Command::Stop,
         ["ponderhit"] => Command::PonderHit,
         ["quit"] => Command::Quit,
-        ["setoption", "name", rest @ ..] => set_option(rest),
+        ["setoption", "name", rest @ ..] => set_option(line, rest),
         ["position", "startpos", rest @ ..] => Command::Position { fen: None, moves: moves(rest)? },
         ["position", "fen", rest @ ..] => {
             let end = rest.iter().position(|&word| word == "moves").unwrap_or(rest.len());
@@ -209,10 +209,20 @@ pub(super) fn quoted(word: &str) -> String {
     shortened(word, 80)
 }
 
-fn set_option(words: &[&str]) -> Command {
+/// Parses a line of `setoption name`; `words` are those after the name of the command.
+fn set_option(line: &str, words: &[&str]) -> Command {
     let end = words.iter().position(|&word| word == "value");
     let name = words[..end.unwrap_or(words.len())].join(" ");
-    Command::SetOption { name, value: end.map(|end| words[end + 1..].join(" ")) }
+    // A path may have several spaces in a row.
+    let value = end.map(|end| after_words(line, 3 + end).trim().to_owned());
+    Command::SetOption { name, value }
+}
+
+/// The rest of a line after its first `count` words.
+fn after_words(line: &str, count: usize) -> &str {
+    (0..count).fold(line, |rest, _| {
+        rest.trim_start().split_once(char::is_whitespace).map_or("", |(_, rest)| rest)
+    })
 }
 
 fn moves(words: &[&str]) -> Result<Vec<String>> {
@@ -449,6 +459,19 @@ mod tests {
         let go = Go { mate: Some(ANY_MATE), nodes: Some(9), ..Go::default() };
         assert_eq!(command("go mate nodes 9"), Command::Go { go, unknown: None });
         assert_eq!(command("go perft 5"), Command::Perft(5));
+    }
+
+    #[test]
+    fn the_value_of_an_option_is_the_rest_of_the_line() {
+        for (line, name, value) in [
+            ("setoption name Clear Hash", "Clear Hash", None),
+            ("setoption name Hash value", "Hash", Some("")),
+            (" setoption  name Skill  Level value  3 ", "Skill Level", Some("3")),
+            ("setoption name LogFile value /a  b/value c", "LogFile", Some("/a  b/value c")),
+        ] {
+            let value = value.map(str::to_owned);
+            assert_eq!(command(line), Command::SetOption { name: name.to_owned(), value });
+        }
     }
 
     #[test]

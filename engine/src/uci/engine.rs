@@ -10,7 +10,7 @@ use azimuth_search::inference::device_name;
 use azimuth_search::{DefaultWeights, Explanation, Limits, Planner, TimeLimit, Value};
 use shakmaty::fen::Fen;
 
-use super::command::{ANY_MATE, Bench, Command, GenFens, Go, quoted};
+use super::command::{ANY_MATE, Bench, BenchPositions, Command, GenFens, Go, quoted};
 use super::options::{Options, SessionOptions, text_line};
 use super::output::{self, Output};
 use super::running_search::{Answer, Background, Finished, HeldAnswer, Running, any_move};
@@ -176,6 +176,9 @@ impl Engine {
             }
             Command::Bench(bench) => {
                 self.await_idle("bench")?;
+                if let Bench::Searches { positions: BenchPositions::Current, .. } = bench {
+                    self.require_position().context("bench")?;
+                }
                 self.program.bench(&bench, &self.position, &self.output)?;
             }
             Command::GenFens(asked) => {
