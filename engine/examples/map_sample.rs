@@ -2,7 +2,7 @@
 //! recorded games, and forced mates among them.
 //!
 //! ```text
-//! cargo run --release --example map_sample -- bench/results/timed-{clock,10ms,50ms}.pgn.zst \
+//! cargo run --release --example map_sample -- bench/results/timed-{clock-shipped,10ms,50ms}.pgn.zst \
 //!     > engine/src/map_sample.txt
 //! ```
 
