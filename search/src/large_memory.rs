@@ -46,7 +46,8 @@ pub fn slot_of(key: u64, slots: usize) -> usize {
     ((u128::from(key) * slots as u128) >> 64) as usize
 }
 
-/// Starts to fetch the line of memory at `place` into the cache. An invalid address does nothing.
+/// Starts to fetch the line of memory at `place` into the cache. Nothing happens if the address is
+/// invalid.
 #[inline]
 pub fn prefetch<T>(place: *const T) {
     #[cfg(target_arch = "x86_64")]

@@ -72,7 +72,7 @@ fn an_interrupted_match_goes_on_to_the_same_games() -> Result<()> {
 }
 
 #[test]
-fn games_share_a_transformer() -> Result<()> {
+fn a_match_tells_how_long_it_waits_for_a_transformer() -> Result<()> {
     let shared = Match { concurrency: 8, ..Match::new()? };
     let weights = root().join("weights/mini.safetensors");
     let player = |width| format!("weights={} depth=1 verify=none width={width}", weights.display());
