@@ -374,6 +374,15 @@ mod tests {
     }
 
     #[test]
+    fn players_with_the_same_weights_share_a_worker() -> Result<()> {
+        let players = ["name=a verify=none", "name=b verify=none depth=4", "planner=selective"];
+        let players = players.map(PlayerSettings::parse).into_iter().collect::<Result<Vec<_>>>()?;
+        let roster = Roster::assemble(players, &Device::Cpu, DType::F32)?;
+        assert_eq!(roster.workers.len(), 2);
+        Ok(())
+    }
+
+    #[test]
     fn players_go_by_what_ends_their_thought() -> Result<()> {
         for (settings, expected) in [
             ("width=5 verify=none", "Azimuth w5 d6"),

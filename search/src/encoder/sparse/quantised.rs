@@ -377,12 +377,11 @@ fn cosine_along(head: &HeadAlong, hidden: &[f32; HIDDEN]) -> f32 {
         products.iter_mut().zip(row).for_each(|(product, value)| *product += input * value);
     }
     let (mut along, mut square) = ([0.0; LANES], [0.0; LANES]);
-    let [inputs, directions, products] =
-        [hidden, &head.along, &products].map(|values| values.as_chunks::<LANES>().0);
-    for ((inputs, directions), products) in inputs.iter().zip(directions).zip(products) {
+    for start in (0..HIDDEN).step_by(LANES) {
         for lane in 0..LANES {
-            along[lane] += inputs[lane] * directions[lane];
-            square[lane] += inputs[lane] * products[lane];
+            let (index, input) = (start + lane, hidden[start + lane]);
+            along[lane] += input * head.along[index];
+            square[lane] += input * products[index];
         }
     }
     let square = square.iter().sum::<f32>() + head.bias_square;
