@@ -132,7 +132,7 @@ impl LineFormat for Epd {
 }
 
 /// By the standard of EPD, larger numbers of `ce` are forced mates.
-const MOST_CENTIPAWNS: i32 = 32_000;
+const LARGEST_ESTIMATE: i32 = 32_000;
 
 /// The position of a FEN or an EPD record, and its label, from White's point of view, if it has one.
 pub fn parse_epd(line: &str) -> Result<(Position, Option<Label>)> {
@@ -144,8 +144,8 @@ pub fn parse_epd(line: &str) -> Result<(Position, Option<Label>)> {
         match code {
             "ce" => {
                 label = Some(match epd_number(code, operand)? {
-                    value if value > MOST_CENTIPAWNS => Label::Mate(true),
-                    value if value < -MOST_CENTIPAWNS => Label::Mate(false),
+                    value if value > LARGEST_ESTIMATE => Label::Mate(true),
+                    value if value < -LARGEST_ESTIMATE => Label::Mate(false),
                     value => Label::Centipawns(value),
                 });
             }
