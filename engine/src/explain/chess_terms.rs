@@ -24,11 +24,28 @@ pub struct Outcome {
 /// back; or up to an earlier quiet position by which half of it is won for good: no later quiet
 /// position gives back more than a pawn, or anything at all if such a position is within
 /// `most_plies`. `None` if the line wins and loses nothing, or takes more plies.
+///
+/// If the line has no such outcome, positions count as quiet, too, in which no capture gives back
+/// more than half of the gain.
 pub fn outcome(board: &Board, line: &[Move], most_plies: usize) -> Option<Outcome> {
     let boards = boards_along(board, line);
     let own = board.side_to_move();
+    let nearly_settled = || {
+        let is_kept = |&ply: &usize| {
+            let gain = gained(board, &line[..ply], own).abs();
+            gain > 0 && pending(&boards[ply]).is_some_and(|pending| 2 * pending <= gain)
+        };
+        (1..boards.len()).filter(is_kept).collect::<Vec<usize>>()
+    };
+    outcome_at(&boards, &settled_plies(&boards), most_plies)
+        .or_else(|| outcome_at(&boards, &nearly_settled(), most_plies))
+}
+
+/// The same for the quiet positions `settled`.
+fn outcome_at(boards: &[Board], settled: &[usize], most_plies: usize) -> Option<Outcome> {
+    let board = &boards[0];
+    let own = board.side_to_move();
     let ahead = |ply: usize| material(&boards[ply], own) - material(&boards[ply], !own);
-    let settled = settled_plies(&boards);
     let last = *settled.last()?;
     let sign = (ahead(last) - ahead(0)).signum();
     // The gain of the side that has gained in the end.
@@ -46,15 +63,27 @@ pub fn outcome(board: &Board, line: &[Move], most_plies: usize) -> Option<Outcom
     let is_enough = |&ply: &usize| 2 * gain_to(ply) >= gain_to(last) && gives_back(ply) <= 1;
     let is_kept = |&ply: &usize| gives_back(ply) == 0 && plies_to(ply) <= most_plies;
     let ends: Vec<usize> = settled.iter().copied().filter(is_enough).collect();
-    let end = ends.iter().copied().find(is_kept).or(ends.first().copied())?;
+    let is_quoted = |ply: &usize| plies_to(*ply) <= most_plies;
+    // Less than half of a gain that is complete only later.
+    let part = || {
+        let kept = settled.iter().copied().rev().filter(|ply| gain_to(*ply) > 1 && is_kept(ply));
+        kept.max_by_key(|&ply| gain_to(ply))
+    };
+    let first = ends.first().copied().filter(is_quoted);
+    let end = ends.iter().copied().find(is_kept).or(first).or_else(part)?;
     let [mine, theirs] = [own, !own].map(|side| changes(side, board, &boards[end]));
     let phrase = match sign > 0 {
         true => exchanged(["wins", "promotes a pawn"], &mine, &theirs),
         false => exchanged(["loses", "lets a pawn promote"], &theirs, &mine),
     };
     let plies = plies_to(end);
-    let outcome = Outcome { phrase, gain: sign * gain_to(end), plies, ahead: ahead(last) };
-    (plies <= most_plies).then_some(outcome)
+    Some(Outcome { phrase, gain: sign * gain_to(end), plies, ahead: ahead(last) })
+}
+
+/// The material that `side` gains by a line, in pawns.
+pub fn gained(board: &Board, line: &[Move], side: Color) -> i32 {
+    let ahead = |board: &Board| material(board, side) - material(board, !side);
+    boards_along(board, line).last().map_or(0, |end| ahead(end) - ahead(board))
 }
 
 /// The most advanced pawn of `side` that is passed in the last quiet position of `line` but was not
@@ -190,8 +219,20 @@ fn settled_plies(boards: &[Board]) -> Vec<usize> {
 }
 
 fn is_quiet(board: &Board) -> bool {
-    let mut moves = legal_moves(board).into_iter();
-    moves.all(|mv| !(is_capture(board, mv) || mv.promotion.is_some()) || gain_of(board, mv) <= 0)
+    most_gain(board) <= 0
+}
+
+/// The most that a capture or promotion of the side to move gains.
+fn most_gain(board: &Board) -> i32 {
+    let moves = legal_moves(board).into_iter();
+    let forcing = moves.filter(|&mv| is_capture(board, mv) || mv.promotion.is_some());
+    forcing.map(|mv| gain_of(board, mv)).max().unwrap_or(0)
+}
+
+/// The most that a capture or promotion of either side gains; `None` in check.
+fn pending(board: &Board) -> Option<i32> {
+    let passed = board.null_move()?;
+    Some(most_gain(board).max(most_gain(&passed)).max(0))
 }
 
 /// Material gain of a legal move after all captures on its target square.
@@ -218,19 +259,18 @@ fn material(board: &Board, side: Color) -> i32 {
 struct Changes {
     /// Lost pieces, most valuable first.
     lost: Vec<Piece>,
-    /// Number of promoted pawns that are still on the board.
-    promoted: usize,
+    /// What promoted pawns that are still on the board became.
+    promoted: Vec<Piece>,
 }
 
 fn changes(side: Color, before: &Board, after: &Board) -> Changes {
     let (before, after) = (counts(before, side), counts(after, side));
-    let mut changes = Changes { lost: Vec::new(), promoted: 0 };
+    let mut changes = Changes { lost: Vec::new(), promoted: Vec::new() };
     for piece in Piece::ALL.into_iter().rev() {
         let change = after[piece as usize] - before[piece as usize];
-        if change > 0 {
-            changes.promoted += change as usize;
-        }
-        let lost = if piece == Piece::Pawn { -change - changes.promoted as i32 } else { -change };
+        changes.promoted.extend((0..change).map(|_| piece));
+        let promoted = changes.promoted.len() as i32;
+        let lost = if piece == Piece::Pawn { -change - promoted } else { -change };
         changes.lost.extend((0..lost).map(|_| piece));
     }
     changes
@@ -244,10 +284,14 @@ fn exchanged([trades, promotes]: [&str; 2], winner: &Changes, loser: &Changes) -
         (_, []) => format!("{trades} {}", listed("a", &got)),
         _ => format!("{trades} {} for {}", listed("a", &got), listed("a", &given)),
     };
-    match (winner.promoted > 0, got.is_empty()) {
+    let promotes = match winner.promoted.as_slice() {
+        [piece] if *piece != Piece::Queen => format!("{promotes} to a {}", name(*piece)),
+        _ => promotes.to_owned(),
+    };
+    match (!winner.promoted.is_empty(), got.is_empty()) {
         (false, _) => trade,
         (true, false) => format!("{promotes} and {trade}"),
-        (true, true) if given.iter().all(|&piece| piece == Piece::Pawn) => promotes.to_owned(),
+        (true, true) if given.iter().all(|&piece| piece == Piece::Pawn) => promotes,
         (true, true) => format!("{promotes} for {}", listed("a", &given)),
     }
 }

@@ -214,6 +214,13 @@ fn if_taken(study: &Study, studied: &StudiedMove) -> Option<String> {
     {
         let name = &san_of_line(&taken, rest)[found.ply];
         format!("{name} {}: {}", found.phrase, until(won.plies.min(found.ply + 3)))
+    } else if !is_main_line
+        && tactic(root, &studied.line, side).is_none_or(|main| main.ply > 0)
+        && let Some(won) = outcome(root, line, LONGEST_THREAT).filter(|won| won.gain > 0)
+        && let Some(found) = tactic(root, &line[..won.plies], side).filter(|it| it.ply == 0)
+    {
+        let quote = numbered(root, &line[..won.plies]);
+        return Some(format!("It {}: {quote}.", found.phrase));
     } else {
         return None;
     };
@@ -229,7 +236,7 @@ fn choice<'a>(study: &'a Study, studied: &'a StudiedMove) -> Choice<'a> {
 /// `is worth 53.2% after 9 plies`, `mates in 3`.
 fn worth_after(study: &Study, studied: &StudiedMove, value: Value) -> String {
     let worth = worth(study, value);
-    match studied.found().filter(|_| value.moves_to_mate().is_none()) {
+    match studied.found().filter(|_| !study.in_tables && value.moves_to_mate().is_none()) {
         Some(found) => format!("{worth} after {}", plies(found.depth)),
         None => worth,
     }

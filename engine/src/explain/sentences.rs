@@ -7,7 +7,7 @@ use azimuth_search::{Value, WdlModel};
 use cozy_chess::{Board, Move, Piece, Square};
 
 use super::chess_terms::{
-    Outcome, draw_of, drawn_out, name, new_passed_pawn, numbered, outcome, sacrificed,
+    Outcome, draw_of, drawn_out, gained, name, new_passed_pawn, numbered, outcome, sacrificed,
 };
 use super::tactics::{mate_pattern, tactic};
 
@@ -45,8 +45,8 @@ impl Choice<'_> {
         }
         let gains = self.outcome().is_some_and(|found| found.gain > 0);
         if self.value == Some(Value::DRAW) {
-            let lost = if gains { None } else { self.material(subject) };
-            return self.draw(subject).into_iter().chain(lost).collect();
+            let drawn = self.draw(subject).or_else(|| self.material(subject).filter(|_| !gains));
+            return drawn.into_iter().collect();
         }
         let says_enough = gains || self.is_clearly_worse();
         let pawn = if says_enough { None } else { self.passed_pawn(subject) };
@@ -56,7 +56,8 @@ impl Choice<'_> {
     /// The same, and the first moves of the line unless that shows why the move is not better.
     pub fn refuted(&self, subject: &str) -> Vec<String> {
         let mut said = self.shown(subject);
-        let only_wins = self.wins() && self.value != Some(Value::DRAW);
+        let gains = self.outcome().is_some_and(|found| found.gain > 0);
+        let only_wins = gains && self.value != Some(Value::DRAW);
         let is_open = said.is_empty() || only_wins && self.is_clearly_worse();
         if is_open && !self.line.is_empty() {
             said.push(self.best_play());
@@ -95,7 +96,10 @@ impl Choice<'_> {
     /// Whether the move is clearly worse than the best one.
     pub fn is_clearly_worse(&self) -> bool {
         let lost = |value: Value| self.expected_score(self.best) - self.expected_score(value);
-        self.value.is_some_and(|value| lost(value) >= INACCURACY)
+        let is_mated = |value: Value| value.moves_to_mate().is_some_and(|moves| moves <= 0);
+        self.value.is_some_and(|value| {
+            lost(value) >= INACCURACY || is_mated(value) && !is_mated(self.best)
+        })
     }
 
     fn expected_score(&self, value: Value) -> f32 {
@@ -147,10 +151,13 @@ impl Choice<'_> {
             phrase = format!("takes{won} but gains no clear advantage");
         }
         let quote = self.quote(plies);
-        let found = tactic(board, &self.line[..plies], winner);
+        // A tactic after most of the gain does not cause it.
+        let is_cause = |ply: usize| 2 * gained(board, &self.line[..ply], winner) < gain.abs();
+        let found = tactic(board, &self.line[..plies], winner).filter(|it| is_cause(it.ply));
         Some(match found {
             Some(found) if found.ply == 0 => {
-                format!("{subject} {} and {phrase}: {quote}.", found.phrase)
+                let and = if phrase.contains(" and ") { ", and" } else { " and" };
+                format!("{subject} {}{and} {phrase}: {quote}.", found.phrase)
             }
             Some(found) => {
                 let mv = &san_of_line(board, self.line)[found.ply];
@@ -181,10 +188,15 @@ impl Choice<'_> {
     }
 
     /// Whether the opponent has compensation for the material, in pawns, that the side is ahead at
-    /// the end of the line, as after a sacrifice that it accepts.
+    /// the end of the line, as after a sacrifice that it accepts. A side that is not behind but
+    /// clearly worse gives compensation, too.
     fn is_balanced(&self, ahead: i32) -> bool {
-        let even = 0.5 + INACCURACY;
-        ahead > 1 && self.value.is_some_and(|value| self.expected_score(value) < even)
+        let least = match ahead {
+            2.. => 0.5 + INACCURACY,
+            0 | 1 => 0.5 - INACCURACY,
+            _ => return false,
+        };
+        self.value.is_some_and(|value| self.expected_score(value) < least)
     }
 
     fn passed_pawn(&self, subject: &str) -> Option<String> {

@@ -11,7 +11,7 @@ use azimuth_search::{
     Bound, Control, ExplainedMove, Explanation, Limits, Planner, Report, SearchedMove, StopSwitch,
     Tablebases, Value, WdlModel,
 };
-use cozy_chess::{Board, Move};
+use cozy_chess::{Board, Move, Piece};
 
 use super::chess_terms::{best_capture, boards_along, draw_of, is_settled};
 use super::sentences::{INACCURACY, expected_score};
@@ -363,9 +363,27 @@ impl Alone<'_> {
         studied.line = self.settled(self.root, std::mem::take(&mut studied.line))?;
         let after = self.root.after(studied.explained.mv);
         let tablebases = self.planner.tablebases();
-        studied.zugzwang = tablebases.is_some_and(|it| is_zugzwang(it, after.board()));
+        studied.zugzwang = tablebases.is_some_and(|it| is_zugzwang(it, after.board()))
+            || self.pawns_in_zugzwang(studied, &after)?;
         studied.if_taken = self.if_taken(studied, &after)?;
         Ok(())
+    }
+
+    /// Whether, in a pawn ending, a move wins that would not win if the opponent could pass: at most
+    /// 60% is expected then, according to a search.
+    fn pawns_in_zugzwang(&mut self, studied: &StudiedMove, after: &Position) -> Result<bool> {
+        let board = after.board();
+        let others = board.occupied() & !board.pieces(Piece::Pawn) & !board.pieces(Piece::King);
+        let (Some(value), Some(passed)) = (studied.value(), board.null_move()) else {
+            return Ok(false);
+        };
+        let wdl = self.planner.wdl_model();
+        let score = |value: Value| expected_score(wdl.permille(value, self.root.board()));
+        if !others.is_empty() || score(value) < 0.9 {
+            return Ok(false);
+        }
+        let passed = self.search(&Position::from(passed), Vec::new(), self.report.depth)?;
+        Ok(score(passed.value) < 0.6)
     }
 
     fn if_taken(&mut self, studied: &StudiedMove, after: &Position) -> Result<Option<Taken>> {

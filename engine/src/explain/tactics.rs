@@ -77,6 +77,7 @@ impl Step<'_> {
             .or_else(|| self.capture_despite_pinned())
             .or_else(|| self.attack_on_pinned())
             .or_else(|| self.removed_defender())
+            .or_else(|| self.trap())
     }
 
     fn discovered_attack(&self) -> Option<String> {
@@ -99,17 +100,39 @@ impl Step<'_> {
     }
 
     fn fork(&self) -> Option<String> {
-        let from = self.mv.to;
-        let is_target = |&target: &Square| match self.piece(target) {
-            Piece::King => true,
-            Piece::Pawn => self.captures(target, Some(from)),
-            _ => self.gain(from, target) > 0,
+        // Castling moves two pieces.
+        let moved = self.after.colors(self.side) & !self.before.colors(self.side);
+        let attacked = |from: Square| {
+            let attacked = (attacks(self.after, from) & self.enemies()).into_iter();
+            attacked.filter(move |&target| {
+                self.piece(target) == Piece::King || self.gain(from, target) > 0
+            })
         };
-        let attacked = (attacks(self.after, from) & self.enemies()).into_iter();
-        let targets: Vec<Square> = attacked.filter(is_target).collect();
-        let wins = targets.iter().any(|&target| self.captures(target, Some(from)));
-        let pieces: Vec<Piece> = targets.iter().map(|&target| self.piece(target)).collect();
-        (targets.len() > 1 && wins).then(|| format!("forks {}", listed("the", &pieces)))
+        let wins = |from: Square| attacked(from).any(|it| self.captures(it, Some(from)));
+        let targets: BitBoard = moved.into_iter().flat_map(attacked).collect();
+        let pieces: Vec<Piece> = targets.into_iter().map(|target| self.piece(target)).collect();
+        let only_pawns = pieces.iter().all(|&piece| piece == Piece::Pawn);
+        let is_fork = pieces.len() > 1 && !only_pawns && moved.into_iter().any(wins);
+        is_fork.then(|| format!("forks {}", listed("the", &pieces)))
+    }
+
+    /// An attack on a piece that has no safe move and is lost.
+    fn trap(&self) -> Option<String> {
+        if !self.after.checkers().is_empty() {
+            return None;
+        }
+        let (attacker, placement) = (self.mv.to, Placement::of(self.after));
+        let exchange = StaticExchange::new(&placement);
+        let mut attacked = (attacks(self.after, attacker) & self.enemies()).into_iter();
+        let trapped = attacked.find(|&square| {
+            let is_piece = !matches!(self.piece(square), Piece::Pawn | Piece::King);
+            let mut moves = legal_moves(self.after).into_iter();
+            is_piece
+                && self.gain(attacker, square) > 0
+                && moves.all(|mv| mv.from != square || exchange.see_of_move(mv) < 0)
+                && self.falls(square)
+        })?;
+        Some(format!("traps the {}", self.name(trapped)))
     }
 
     /// An attack along a line on which two enemy pieces stand. In a skewer, the front one is worth
@@ -205,6 +228,20 @@ impl Step<'_> {
             let back = behind.into_iter().find(|&back| self.piece(back) != Piece::Pawn)?;
             Some((front, back))
         })
+    }
+
+    /// Whether the line soon captures the piece on `square`, there or where it goes.
+    fn falls(&self, square: Square) -> bool {
+        let mut stands = square;
+        for (index, mv) in self.rest.iter().enumerate().take(SOON) {
+            if index % 2 == 1 && mv.to == stands {
+                return true;
+            }
+            if mv.from == stands {
+                stands = mv.to;
+            }
+        }
+        false
     }
 
     /// Whether the line soon captures the piece on `square` there, with the piece on `by` if that
