@@ -49,6 +49,21 @@ fn manifests_have_the_version_and_the_sums_of_the_archives() -> Result<()> {
     Ok(())
 }
 
+/// A licence that only one of the lists has fails the release or the nightly check.
+#[test]
+fn releases_accept_the_licences_that_the_check_allows() -> Result<()> {
+    let licences = |file: &str, list: &str| -> Result<Vec<String>> {
+        let text = fs::read_to_string(root().join(file))?;
+        let (_, rest) = text.split_once(list).with_context(|| format!("{file} has no '{list}'"))?;
+        let lines = rest.lines().skip(1).map(str::trim).take_while(|line| *line != "]");
+        Ok(lines.filter(|line| !line.starts_with('#')).map(str::to_owned).collect())
+    };
+    let allowed = licences("deny.toml", "allow = [")?;
+    ensure!(!allowed.is_empty(), "no licence is allowed");
+    assert_eq!(licences("packaging/about.toml", "accepted = [")?, allowed);
+    Ok(())
+}
+
 #[test]
 fn manifests_are_refused_for_another_version_or_without_an_archive() -> Result<()> {
     let folder = Folder::new()?;
