@@ -25,15 +25,16 @@ pub struct Outcome {
 /// position gives back more than a pawn, or anything at all if such a position is within
 /// `most_plies`. `None` if the line wins and loses nothing, or takes more plies.
 ///
-/// If the line has no such outcome, positions count as quiet, too, in which no capture gives back
-/// more than half of the gain.
+/// If the line has no such outcome, positions count as quiet, too, in which the side that has lost
+/// material can regain at most a pawn.
 pub fn outcome(board: &Board, line: &[Move], most_plies: usize) -> Option<Outcome> {
     let boards = boards_along(board, line);
     let own = board.side_to_move();
     let nearly_settled = || {
         let is_kept = |&ply: &usize| {
-            let gain = gained(board, &line[..ply], own).abs();
-            gain > 0 && pending(&boards[ply]).is_some_and(|pending| 2 * pending <= gain)
+            let gain = gained([board, &boards[ply]], own);
+            let loser = if gain > 0 { !own } else { own };
+            gain != 0 && regained(&boards[ply], loser).is_some_and(|regained| regained <= 1)
         };
         (1..boards.len()).filter(is_kept).collect::<Vec<usize>>()
     };
@@ -50,7 +51,7 @@ fn outcome_at(boards: &[Board], settled: &[usize], most_plies: usize) -> Option<
     let sign = (ahead(last) - ahead(0)).signum();
     // The gain of the side that has gained in the end.
     let gain_to = |ply: usize| sign * (ahead(ply) - ahead(0));
-    if (last..boards.len()).any(|ply| gain_to(ply) <= 0) {
+    if (last..boards.len()).any(|ply| gain_to(ply) <= gain_to(last) / 2) {
         return None;
     }
     let gives_back = |ply: usize| {
@@ -80,10 +81,10 @@ fn outcome_at(boards: &[Board], settled: &[usize], most_plies: usize) -> Option<
     Some(Outcome { phrase, gain: sign * gain_to(end), plies, ahead: ahead(last) })
 }
 
-/// The material that `side` gains by a line, in pawns.
-pub fn gained(board: &Board, line: &[Move], side: Color) -> i32 {
-    let ahead = |board: &Board| material(board, side) - material(board, !side);
-    boards_along(board, line).last().map_or(0, |end| ahead(end) - ahead(board))
+/// The material that `side` gains from one position to another, in pawns.
+pub fn gained(boards: [&Board; 2], side: Color) -> i32 {
+    let [before, after] = boards.map(|board| material(board, side) - material(board, !side));
+    after - before
 }
 
 /// The most advanced pawn of `side` that is passed in the last quiet position of `line` but was not
@@ -229,10 +230,10 @@ fn most_gain(board: &Board) -> i32 {
     forcing.map(|mv| gain_of(board, mv)).max().unwrap_or(0)
 }
 
-/// The most that a capture or promotion of either side gains; `None` in check.
-fn pending(board: &Board) -> Option<i32> {
+/// The most that a capture or promotion of `side` gains; `None` in check.
+fn regained(board: &Board, side: Color) -> Option<i32> {
     let passed = board.null_move()?;
-    Some(most_gain(board).max(most_gain(&passed)).max(0))
+    Some(most_gain(if board.side_to_move() == side { board } else { &passed }))
 }
 
 /// Material gain of a legal move after all captures on its target square.
@@ -388,6 +389,10 @@ pub mod tests {
             // The knight captures a rook, and nothing recaptures.
             ("4k3/8/8/8/8/2r5/4N3/4K3 w - - 0 1", "Nxc3 Kd7", Some(("wins a rook", 5, 1))),
             ("4k3/8/8/8/3N4/8/8/r3K3 w - - 0 1", "Kd2 Ra2+ Nc2 Kd7", None),
+            // The king can recapture.
+            ("3qk3/8/8/8/7B/8/P7/4K3 w - - 0 1", "Bxd8", None),
+            // A pawn is still attacked.
+            ("r3k3/8/8/3N4/8/8/4p3/4K3 w - - 0 1", "Nc7+ Kd7 Nxa8", Some(("wins a rook", 5, 3))),
             // A fork wins the rook with the third ply.
             ("r3k3/8/8/3N4/8/8/8/4K3 w - - 0 1", "Nc7+ Kd7 Nxa8", Some(("wins a rook", 5, 3))),
             // The knight captures a defended pawn.

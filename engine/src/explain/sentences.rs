@@ -7,7 +7,8 @@ use azimuth_search::{Value, WdlModel};
 use cozy_chess::{Board, Move, Piece, Square};
 
 use super::chess_terms::{
-    Outcome, draw_of, drawn_out, gained, name, new_passed_pawn, numbered, outcome, sacrificed,
+    Outcome, boards_along, draw_of, drawn_out, gained, name, new_passed_pawn, numbered, outcome,
+    sacrificed,
 };
 use super::tactics::{mate_pattern, tactic};
 
@@ -43,12 +44,11 @@ impl Choice<'_> {
         if self.is_mate() {
             return self.mate(subject).into_iter().collect();
         }
-        let gains = self.outcome().is_some_and(|found| found.gain > 0);
         if self.value == Some(Value::DRAW) {
-            let drawn = self.draw(subject).or_else(|| self.material(subject).filter(|_| !gains));
-            return drawn.into_iter().collect();
+            let lost = || self.material(subject).filter(|_| !self.gains());
+            return self.draw(subject).or_else(lost).into_iter().collect();
         }
-        let says_enough = gains || self.is_clearly_worse();
+        let says_enough = self.gains() || self.is_clearly_worse();
         let pawn = if says_enough { None } else { self.passed_pawn(subject) };
         self.material(subject).into_iter().chain(pawn).collect()
     }
@@ -56,8 +56,7 @@ impl Choice<'_> {
     /// The same, and the first moves of the line unless that shows why the move is not better.
     pub fn refuted(&self, subject: &str) -> Vec<String> {
         let mut said = self.shown(subject);
-        let gains = self.outcome().is_some_and(|found| found.gain > 0);
-        let only_wins = gains && self.value != Some(Value::DRAW);
+        let only_wins = self.gains() && self.value != Some(Value::DRAW);
         let is_open = said.is_empty() || only_wins && self.is_clearly_worse();
         if is_open && !self.line.is_empty() {
             said.push(self.best_play());
@@ -67,6 +66,11 @@ impl Choice<'_> {
 
     fn best_play(&self) -> String {
         format!("The best play is {}.", self.quote(self.line.len().min(SHORT_QUOTE)))
+    }
+
+    /// Whether the line wins material.
+    fn gains(&self) -> bool {
+        self.outcome().is_some_and(|found| found.gain > 0)
     }
 
     /// Whether the line wins material for which the opponent has no compensation.
@@ -152,7 +156,8 @@ impl Choice<'_> {
         }
         let quote = self.quote(plies);
         // A tactic after most of the gain does not cause it.
-        let is_cause = |ply: usize| 2 * gained(board, &self.line[..ply], winner) < gain.abs();
+        let boards = boards_along(board, &self.line[..plies]);
+        let is_cause = |ply: usize| 2 * gained([board, &boards[ply]], winner) < gain.abs();
         let found = tactic(board, &self.line[..plies], winner).filter(|it| is_cause(it.ply));
         Some(match found {
             Some(found) if found.ply == 0 => {
@@ -188,8 +193,8 @@ impl Choice<'_> {
     }
 
     /// Whether the opponent has compensation for the material, in pawns, that the side is ahead at
-    /// the end of the line, as after a sacrifice that it accepts. A side that is not behind but
-    /// clearly worse gives compensation, too.
+    /// the end of the line, as after a sacrifice that it accepts. So has the opponent of a side that
+    /// is level in material, or a pawn ahead, but clearly worse.
     fn is_balanced(&self, ahead: i32) -> bool {
         let least = match ahead {
             2.. => 0.5 + INACCURACY,

@@ -82,7 +82,8 @@ pub struct StudiedMove {
     pub line: Vec<Move>,
     /// The consequence of the capture that the move offers, if it offers one and was searched.
     pub if_taken: Option<Taken>,
-    /// Whether the tablebases show that the opponent loses only because he must move.
+    /// Whether the opponent loses only because of the duty to move, according to the tablebases or,
+    /// in a pawn ending, to a search.
     pub zugzwang: bool,
 }
 
@@ -369,21 +370,26 @@ impl Alone<'_> {
         Ok(())
     }
 
-    /// Whether, in a pawn ending, a move wins that would not win if the opponent could pass: at most
-    /// 60% is expected then, according to a search.
+    /// Whether, in a pawn ending, a move wins that would not win if the opponent could pass: less than
+    /// 60% is expected then, according to a search of the same depth, or it is stalemate.
     fn pawns_in_zugzwang(&mut self, studied: &StudiedMove, after: &Position) -> Result<bool> {
         let board = after.board();
         let others = board.occupied() & !board.pieces(Piece::Pawn) & !board.pieces(Piece::King);
-        let (Some(value), Some(passed)) = (studied.value(), board.null_move()) else {
+        let (Some(found), Some(passed)) = (studied.found(), board.null_move()) else {
             return Ok(false);
         };
+        let Some(value) = studied.value() else { return Ok(false) };
         let wdl = self.planner.wdl_model();
         let score = |value: Value| expected_score(wdl.permille(value, self.root.board()));
         if !others.is_empty() || score(value) < 0.9 {
             return Ok(false);
         }
-        let passed = self.search(&Position::from(passed), Vec::new(), self.report.depth)?;
-        Ok(score(passed.value) < 0.6)
+        let (passed, depth) = (Position::from(passed), found.depth);
+        if passed.ending().is_some() {
+            return Ok(true);
+        }
+        let passed = self.search(&passed, Vec::new(), depth)?;
+        Ok(passed.depth >= depth && score(passed.value) < 0.6)
     }
 
     fn if_taken(&mut self, studied: &StudiedMove, after: &Position) -> Result<Option<Taken>> {

@@ -1,5 +1,5 @@
-//! Names the tactics of a line: discovered attacks, forks, skewers, pins and removed defenders. A
-//! tactic counts only if the line carries it out. Also names patterns of mates.
+//! Names the tactics of a line: discovered attacks, forks, skewers, pins, removed defenders and
+//! trapped pieces. A tactic counts only if the line carries it out. Also names patterns of mates.
 
 use azimuth_chess::placement::{Placement, piece_attacks};
 use azimuth_chess::position::legal_moves;
@@ -230,10 +230,14 @@ impl Step<'_> {
         })
     }
 
-    /// Whether the line soon captures the piece on `square`, there or where it goes.
+    /// Whether the line soon captures the piece on `square`, there or where it goes, and no other
+    /// piece captures the moved one first.
     fn falls(&self, square: Square) -> bool {
         let mut stands = square;
         for (index, mv) in self.rest.iter().enumerate().take(SOON) {
+            if index == 0 && mv.to == self.mv.to && mv.from != square {
+                return false;
+            }
             if index % 2 == 1 && mv.to == stands {
                 return true;
             }
