@@ -382,6 +382,14 @@ impl Control {
             Signal::PonderHit if !self.limits.ponder => {}
             Signal::PonderHit => {
                 self.limits.ponder = false;
+                // If pondering has used up the soft limit, answer at once: the running iteration
+                // could last as long again.
+                let pondered = self.clock_after(self.seen_nodes);
+                if self.on_the_clock()
+                    && self.limits.time.is_some_and(|time| pondered >= self.soft_end(time))
+                {
+                    self.limits.time = Some(TimeLimit::exactly(Duration::ZERO));
+                }
                 self.clock = Instant::now();
                 self.clock_nodes = self.seen_nodes;
                 // Without any limit, the time spent pondering is enough.
@@ -407,6 +415,25 @@ mod tests {
         };
         assert_eq!([of(second, 2.5), of(second, 0.5)], [second * 5 / 2, second / 2]);
         assert_eq!([of(second, 100.0), of(minute, 0.5)], [minute; 2]);
+    }
+
+    #[test]
+    fn a_ponder_hit_after_the_soft_limit_ends_the_search() {
+        let stops_after = |nodes| {
+            let [soft, hard] = [10, 1000].map(Duration::from_millis);
+            let limits = Limits {
+                time: Some(TimeLimit { soft, hard }),
+                ponder: true,
+                nodes_per_ms: NonZeroU64::new(1),
+                ..Limits::default()
+            };
+            let (signal, signals) = unbounded();
+            let mut control = Control::new(limits, signals);
+            assert!(!control.should_stop(nodes));
+            signal.send(Signal::PonderHit).expect("the search runs");
+            control.should_stop(nodes)
+        };
+        assert_eq!([9, 10, 2000].map(stops_after), [false, true, true]);
     }
 
     #[test]

@@ -169,7 +169,7 @@ impl SearchThread<'_> {
     /// Searches the root to `depth` plies, in a window around the expected score, which is widened
     /// until it contains the score. `best` holds the result; if a limit stops the search, the best
     /// root move so far that exceeded the window's lower bound, if any. A new move that exceeded the
-    /// upper bound of an earlier window counts, too; its line is short.
+    /// upper bound of an earlier window counts, too, as the first line; that line is short.
     fn aspiration_search(&mut self, depth: i32, expected: Option<Score>) {
         let narrow = self.has(Part::AspirationWindows) && depth >= ASPIRATION_MIN_DEPTH;
         let mut delta = self.shared.parameters.aspiration_delta;
@@ -186,7 +186,7 @@ impl SearchThread<'_> {
             delta += delta / 2;
             if self.stopped || alpha < score && score < beta {
                 let is_new = |line: &RootLine| line.pv.first() != self.line_before.first();
-                let failed_high = failed_high.filter(is_new);
+                let failed_high = failed_high.filter(|it| self.finished_lines == 0 && is_new(it));
                 self.best = self.best.take().or(failed_high);
                 return;
             }
