@@ -7,7 +7,7 @@ use azimuth_chess::position::{Position, uci_move};
 use azimuth_chess::san::parse_move;
 use azimuth_search::encoder::sparse::Kernels;
 use azimuth_search::inference::device_name;
-use azimuth_search::{DefaultWeights, Explanation, Limits, Planner, TimeLimit, Value};
+use azimuth_search::{DefaultWeights, Explanation, Limits, Planner, Value};
 use shakmaty::fen::Fen;
 
 use super::command::{ANY_MATE, Bench, BenchPositions, Command, GenFens, Go, quoted};
@@ -349,14 +349,10 @@ impl Engine {
         let mate = go.mate.filter(|&moves| moves < ANY_MATE);
         let mate_depth = mate.map(|moves| moves.saturating_mul(2).saturating_sub(1));
         let time = time_management::budget(go, side, self.options.move_overhead);
-        let slow_mover = if go.move_time.is_some() { 100 } else { self.options.slow_mover };
         let mut limits = Limits {
             depth: go.depth.or(mate_depth),
             nodes: go.nodes,
-            time: time.map(|time| TimeLimit {
-                soft: (time.soft * slow_mover / 100).min(time.hard),
-                ..time
-            }),
+            time: time.map(|time| time_management::slowed(time, self.options.slow_mover)),
             infinite: go.infinite,
             ponder: go.ponder,
             search_moves: moves.into_iter().flatten().collect(),

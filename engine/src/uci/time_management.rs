@@ -11,7 +11,8 @@ use super::command::Go;
 /// Number of moves that are expected if `movestogo` is missing.
 const EXPECTED_MOVES: u32 = 30;
 
-/// A move takes at most this fraction (1/4) of the spare time, and at most 4 times its share.
+/// A move takes at most this fraction (1/4) of the spare time, unless fewer moves are left, and at
+/// most 4 times its share.
 const LARGEST_SHARE: u32 = 4;
 
 /// Number of move overheads in reserve, so that a short stall of the machine does not lose the
@@ -21,6 +22,9 @@ const RESERVED_OVERHEADS: u32 = 6;
 /// Fraction of a move's share after which no iteration starts. An iteration takes about as long as
 /// all before it.
 const SOFT_SHARE: f64 = 0.6;
+
+/// Largest soft limit, as a fraction of the hard limit.
+const LATEST_SOFT: f64 = 0.9;
 
 /// At most 1/25 of a `movetime` is reserved, because each move gets a new one. (Stockfish reserves
 /// nothing of it.)
@@ -48,11 +52,22 @@ pub fn budget(go: &Go, side: Color, overhead: Duration) -> Option<TimeLimit> {
             // Stalls have used a part of the reserve: the increment fills it again.
             let filled = if clock < reserve { clock.div_duration_f64(reserve) } else { 1.0 };
             let increment = go.increment[own].mul_f64(filled);
-            (spare / moves + increment.mul_f64(0.75), spare / LARGEST_SHARE + increment / 2)
+            let largest = spare / LARGEST_SHARE.min(moves) + increment / 2;
+            (spare / moves + increment.mul_f64(0.75), largest)
         }
     };
     let hard = largest.min(share * LARGEST_SHARE).min(left);
     Some(TimeLimit { soft: share.min(hard).mul_f64(SOFT_SHARE), hard })
+}
+
+/// The limits on a clock with `percent` of the soft limit; those of `movetime`, which are equal,
+/// stay as they are.
+pub fn slowed(time: TimeLimit, percent: u32) -> TimeLimit {
+    if time.soft == time.hard {
+        return time;
+    }
+    let latest = time.hard.mul_f64(LATEST_SOFT);
+    TimeLimit { soft: (time.soft * percent / 100).min(latest), ..time }
 }
 
 /// The time limit that paces the answer to `go`: that of the clock, if the strength is limited.
@@ -182,6 +197,21 @@ mod tests {
         assert_eq!(used(180), 5_000);
         assert_eq!(used(90), 2_500);
         assert_eq!(used(40), 1_111);
+    }
+
+    #[test]
+    fn a_slow_mover_remains_on_the_clock() {
+        let usual = limit(&clock(1000, 10, None));
+        let [fast, slow] = [50, 1000].map(|percent| slowed(usual, percent));
+        assert_eq!(fast.soft, usual.soft / 2);
+        assert!(slow.soft > usual.soft && slow.soft < slow.hard);
+        let move_time = TimeLimit::exactly(usual.hard);
+        assert_eq!(slowed(move_time, 50), move_time);
+    }
+
+    #[test]
+    fn two_moves_before_a_new_clock_share_it() {
+        assert_eq!(limit(&clock(60_180, 0, Some(2))).hard.as_secs(), 30);
     }
 
     #[test]
