@@ -280,11 +280,15 @@ impl Control {
     /// Whether the limits allow an iteration of `depth` plies. The planner's `default_depth`
     /// applies if they name no limit.
     pub fn may_begin(&self, depth: u32, default_depth: u32) -> bool {
-        let Limits { depth: deepest, time, .. } = &self.limits;
-        let deepest = deepest.or_else(|| (!self.limits.are_open_ended()).then_some(default_depth));
+        let is_open_ended = self.limits.are_open_ended();
+        let deepest = self.limits.depth.or_else(|| (!is_open_ended).then_some(default_depth));
+        let late = !self.limits.waits() && self.is_past_soft_limit();
+        deepest.is_none_or(|deepest| depth <= deepest) && !late
+    }
+
+    fn is_past_soft_limit(&self) -> bool {
         let used = self.clock_after(self.seen_nodes);
-        let late = |time: TimeLimit| !self.limits.waits() && used >= self.soft_end(time);
-        deepest.is_none_or(|deepest| depth <= deepest) && !time.is_some_and(late)
+        self.limits.time.is_some_and(|time| used >= self.soft_end(time))
     }
 
     /// Whether to stop after `nodes` positions.
@@ -384,10 +388,7 @@ impl Control {
                 self.limits.ponder = false;
                 // If pondering has used up the soft limit, answer at once: the running iteration
                 // could last as long again.
-                let pondered = self.clock_after(self.seen_nodes);
-                if self.on_the_clock()
-                    && self.limits.time.is_some_and(|time| pondered >= self.soft_end(time))
-                {
+                if self.on_the_clock() && self.is_past_soft_limit() {
                     self.limits.time = Some(TimeLimit::exactly(Duration::ZERO));
                 }
                 self.clock = Instant::now();

@@ -112,7 +112,7 @@ fn explanations_name_ideas_and_claim_nothing_false() -> Result<()> {
     let lessons = lessons()?;
     ensure!(lessons.len() == 68, "{} positions", lessons.len());
     let judged = |lessons: &[Lesson]| lessons.iter().map(judge).collect::<Result<Vec<bool>>>();
-    let (first, second) = lessons.split_at(33);
+    let (first, second) = lessons.split_at(lessons.len() / 2);
     let (first, second) = std::thread::scope(|scope| {
         let other = scope.spawn(|| judged(second));
         (judged(first), other.join())

@@ -34,7 +34,7 @@ pub fn outcome(board: &Board, line: &[Move], most_plies: usize) -> Option<Outcom
         let is_kept = |&ply: &usize| {
             let gain = gained([board, &boards[ply]], own);
             let loser = if gain > 0 { !own } else { own };
-            gain != 0 && regained(&boards[ply], loser).is_some_and(|regained| regained <= 1)
+            gain != 0 && most_gain(&boards[ply], loser).is_some_and(|regained| regained <= 1)
         };
         (1..boards.len()).filter(is_kept).collect::<Vec<usize>>()
     };
@@ -62,9 +62,9 @@ fn outcome_at(boards: &[Board], settled: &[usize], most_plies: usize) -> Option<
     let plies_to =
         |ply: usize| boards.iter().take_while(|&board| count(board) != count(&boards[ply])).count();
     let is_enough = |&ply: &usize| 2 * gain_to(ply) >= gain_to(last) && gives_back(ply) <= 1;
-    let is_kept = |&ply: &usize| gives_back(ply) == 0 && plies_to(ply) <= most_plies;
+    let is_quoted = |&ply: &usize| plies_to(ply) <= most_plies;
+    let is_kept = |ply: &usize| gives_back(*ply) == 0 && is_quoted(ply);
     let ends: Vec<usize> = settled.iter().copied().filter(is_enough).collect();
-    let is_quoted = |ply: &usize| plies_to(*ply) <= most_plies;
     // Less than half of a gain that is complete only later.
     let part = || {
         let kept = settled.iter().copied().rev().filter(|ply| gain_to(*ply) > 1 && is_kept(ply));
@@ -202,7 +202,7 @@ pub fn wrong_corner(board: &Board) -> Option<Square> {
 
 /// Whether no capture or promotion pays for either side.
 pub fn is_settled(board: &Board) -> bool {
-    is_quiet(board) && board.null_move().is_some_and(|passed| is_quiet(&passed))
+    Color::ALL.into_iter().all(|side| most_gain(board, side).is_some_and(|gain| gain <= 0))
 }
 
 /// The boards before, between and after the moves of a line.
@@ -219,21 +219,15 @@ fn settled_plies(boards: &[Board]) -> Vec<usize> {
     (1..boards.len()).filter(|&ply| is_settled(&boards[ply])).collect()
 }
 
-fn is_quiet(board: &Board) -> bool {
-    most_gain(board) <= 0
-}
-
-/// The most that a capture or promotion of the side to move gains.
-fn most_gain(board: &Board) -> i32 {
+/// The most that a capture or promotion of `side` gains, in pawns; `None` in check.
+fn most_gain(board: &Board, side: Color) -> Option<i32> {
+    let passed = board.null_move()?;
+    let board = if board.side_to_move() == side { board } else { &passed };
+    let placement = Placement::of(board);
+    let exchange = StaticExchange::new(&placement);
     let moves = legal_moves(board).into_iter();
     let forcing = moves.filter(|&mv| is_capture(board, mv) || mv.promotion.is_some());
-    forcing.map(|mv| gain_of(board, mv)).max().unwrap_or(0)
-}
-
-/// The most that a capture or promotion of `side` gains; `None` in check.
-fn regained(board: &Board, side: Color) -> Option<i32> {
-    let passed = board.null_move()?;
-    Some(most_gain(if board.side_to_move() == side { board } else { &passed }))
+    Some(forcing.map(|mv| exchange.see_of_move(mv)).max().unwrap_or(0))
 }
 
 /// Material gain of a legal move after all captures on its target square.
@@ -260,7 +254,7 @@ fn material(board: &Board, side: Color) -> i32 {
 struct Changes {
     /// Lost pieces, most valuable first.
     lost: Vec<Piece>,
-    /// What promoted pawns that are still on the board became.
+    /// Pieces that pawns promoted to and that are still on the board.
     promoted: Vec<Piece>,
 }
 
