@@ -32,6 +32,9 @@ pub struct Game {
     /// The starting position.
     #[serde(rename = "fen", serialize_with = "fen")]
     pub start: Position,
+    /// The castling rights of the FEN that were dropped, for want of king or rook.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dropped_rights: Option<String>,
     /// The result in the tags, otherwise that at the end of the moves.
     result: Option<&'static str>,
     /// The moves of the main line.
@@ -103,7 +106,9 @@ impl GameBuilder for Game {
     const KEEPS_BEGINNING: bool = true;
 
     fn begin(tags: Tags, start: Position) -> Self {
+        let fen = tags.known("FEN").and_then(|fen| Position::read_fen(fen).ok());
         Self {
+            dropped_rights: fen.and_then(|(_, dropped)| dropped),
             result: tags.get("Result").and_then(Outcome::from_pgn).map(Outcome::as_pgn),
             tags,
             start,

@@ -284,7 +284,7 @@ async fn run_on_seat<S: Send + 'static>(
         (seat, done)
     });
     let began = Instant::now();
-    let mut reason = Reason::Done;
+    let (mut reason, mut leaving) = (Reason::Done, None);
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (seat, done) = loop {
@@ -296,7 +296,10 @@ async fn run_on_seat<S: Send + 'static>(
             _ = ticks.tick() => {
                 let over = match began.elapsed() {
                     time if time >= longest => Some(Reason::Limit),
-                    time if time >= TURN && queue.is_waited_for() => Some(Reason::Turn),
+                    time if time >= TURN && leaving.is_none() => {
+                        leaving = queue.leave();
+                        leaving.as_ref().map(|_| Reason::Turn)
+                    }
                     _ => None,
                 };
                 if let Some(over) = over {
@@ -307,5 +310,6 @@ async fn run_on_seat<S: Send + 'static>(
         }
     };
     queue.give_back(seat);
+    drop(leaving);
     done.map(|()| reason)
 }

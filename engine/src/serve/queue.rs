@@ -1,6 +1,7 @@
 //! The seats of searches, and the pages that wait for one: first come, first served.
 
 use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Semaphore, watch};
@@ -12,6 +13,17 @@ pub struct Queue<S> {
     free: Semaphore,
     /// The numbers of the tickets that wait, in rising order.
     waiting: watch::Sender<Vec<u64>>,
+    /// Number of searches that end for a page that waits.
+    leaving: AtomicUsize,
+}
+
+/// A search that ends for a page that waits. Dropped once its seat has been given back.
+pub struct Leaving<'a>(&'a AtomicUsize);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Relaxed);
+    }
 }
 
 /// A place in the queue. Dropping it leaves the queue.
@@ -29,7 +41,8 @@ impl Drop for Ticket<'_> {
 impl<S> Queue<S> {
     pub fn new(seats: Vec<S>) -> Self {
         let free = Semaphore::new(seats.len());
-        Self { seats: Mutex::new(seats), free, waiting: watch::Sender::default() }
+        let leaving = AtomicUsize::new(0);
+        Self { seats: Mutex::new(seats), free, waiting: watch::Sender::default(), leaving }
     }
 
     /// Waits for a seat. Calls `tell` with each new place in the queue, from 1, unless a seat is
@@ -69,10 +82,19 @@ impl<S> Queue<S> {
         self.free.add_permits(1);
     }
 
-    /// Whether a page waits that has not been given a seat.
-    pub fn is_waited_for(&self) -> bool {
+    /// Ends a search for a page that waits; `None` if there is none, or another search ends for it.
+    pub fn leave(&self) -> Option<Leaving<'_>> {
+        self.is_waited_for().then(|| {
+            self.leaving.fetch_add(1, Relaxed);
+            Leaving(&self.leaving)
+        })
+    }
+
+    /// Whether a page waits that has not been given a seat, and for which no search ends.
+    fn is_waited_for(&self) -> bool {
         // While pages wait, each of these seats has been given to one that has not taken it yet.
-        self.waiting.borrow().len() > self.lock().len()
+        let given = self.lock().len();
+        self.waiting.borrow().len() > given + self.leaving.load(Relaxed)
     }
 
     fn ticket(&self) -> Ticket<'_> {
@@ -116,6 +138,23 @@ mod tests {
         assert_eq!(fourth.as_mut().poll(&mut context), Poll::Ready(Some("seat")));
         assert!(!queue.is_waited_for());
         assert_eq!(*places.borrow(), [(2, 1), (3, 2), (4, 3), (4, 2)]);
+    }
+
+    #[test]
+    fn one_search_ends_for_a_page_that_waits() {
+        let queue = Queue::new(vec!["one", "other"]);
+        let mut context = Context::from_waker(Waker::noop());
+        let enter = || Box::pin(queue.seat(|_| ()));
+        let [mut first, mut second, mut third] = [enter(), enter(), enter()];
+        assert!(first.as_mut().poll(&mut context).is_ready());
+        assert!(second.as_mut().poll(&mut context).is_ready());
+        assert!(third.as_mut().poll(&mut context).is_pending());
+        let leaving = queue.leave();
+        assert!(leaving.is_some() && queue.leave().is_none());
+        queue.give_back("one");
+        drop(leaving);
+        assert!(queue.leave().is_none());
+        assert_eq!(third.as_mut().poll(&mut context), Poll::Ready(Some("one")));
     }
 
     #[test]

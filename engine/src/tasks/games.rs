@@ -86,7 +86,8 @@ fn lines_of(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
         .split(|&byte| byte == b'\n')
         .flat_map(|line| line.strip_suffix(b"\r").unwrap_or(line).split(|&byte| byte == b'\r'));
     let lines = (1..).zip(lines.map(<[u8]>::trim_ascii));
-    lines.filter(|(_, line)| !line.is_empty() && !line.starts_with(b"#"))
+    // Ctrl-Z ends files of DOS.
+    lines.filter(|(_, line)| !line.is_empty() && !line.starts_with(b"#") && *line != b"\x1a")
 }
 
 /// Whether a line begins with the first field of a FEN. A result such as `1/2` is none.
@@ -99,7 +100,9 @@ fn is_placement(line: &[u8]) -> bool {
 /// The game without moves of a line of FEN or EPD. The operations are its comment.
 fn position(line: &str) -> Result<Game> {
     let (fen, operations) = split_operations(line);
-    let mut game = Game::begin(Tags::default(), Position::from_fen(&fen)?);
+    let (start, dropped) = Position::read_fen(&fen)?;
+    let mut game = Game::begin(Tags::default(), start);
+    game.dropped_rights = dropped;
     game.comments.extend(Some(operations).filter(|operations| !operations.is_empty()));
     Ok(game)
 }
@@ -164,6 +167,7 @@ mod tests {
         assert!(games[1]["fault"].as_str().is_some_and(|it| it.starts_with(fault)), "{games}");
         assert_eq!(games[2]["fen"], "8/8/8/4k3/8/8/8/4K3 b - - 0 1");
         assert_eq!(games.as_array().map(Vec::len), Some(3));
+        assert_eq!(read("4k3/8/8/8/8/8/8/4K3 w - -\r\n\u{1a}")?.as_array().map(Vec::len), Some(1));
         let list = b"# M\xfcller\r\r4k3/8/8/8/8/8/8/4K3 w - - id \"M\xfcller\";\r8/8/8/4k3/8 b\r\n";
         let games = read(*list)?;
         assert_eq!(games[0]["comments"], json!(["id \"Müller\";"]));

@@ -106,7 +106,9 @@ export class App {
   move(move: Move): void {
     if (this.panel().onMove?.(move)) return;
     const node = this.current.play(move);
-    if (node) this.go(node);
+    if (!node) return;
+    this.go(node);
+    this.announce(`${node.number} ${node.san}`);
   }
 
   /** Keeps an analysis, unless a deeper one with as many lines is known. */

@@ -49,6 +49,15 @@ export function labelled(text: string, input: HTMLElement): HTMLLabelElement {
   return element('label', {}, element('span', {}, text), input);
 }
 
+/** Replaces the children of a box; the focus of the keyboard stays at its place among the buttons. After a
+ * click by hand, the keys belong to the game. */
+export function renew(box: HTMLElement, children: Node[]): void {
+  const buttons = () => [...box.querySelectorAll('button')];
+  const place = buttons().findIndex((one) => one.matches(':focus-visible'));
+  box.replaceChildren(...children);
+  if (place >= 0) buttons()[place]?.focus({ preventScroll: true });
+}
+
 export function saveFile(name: string, mime: string, text: string): void {
   const address = URL.createObjectURL(new Blob([text], { type: mime }));
   element('a', { href: address, download: name }).click();

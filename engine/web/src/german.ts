@@ -80,6 +80,7 @@ export const german: Texts = {
   unread: (reason) => `Das ist nicht lesbar: ${reason}.`,
   cut: (fault) => `Die Partie wurde bis zu einem Fehler gelesen: ${fault}.`,
   variationCut: (fault) => `Eine Variante wurde bis zu einem Fehler gelesen: ${fault}.`,
+  rightsDropped: (rights) => `Die Rochaderechte ${rights} der FEN entfallen: König oder Turm steht nicht dafür bereit.`,
   noPosition: (fen) => `Die Seite kann die Stellung „${fen}“ nicht zeigen`,
   onlyFirst: (count) => `Nur die ersten ${count} Partien oder Stellungen wurden gelesen.`,
   noAnswer: 'Die Engine antwortet nicht',

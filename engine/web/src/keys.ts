@@ -1,6 +1,7 @@
 // The keys, as on lichess.
 
 import type { App } from './app.js';
+import { texts } from './language.js';
 import type { TreeNode } from './tree.js';
 
 export interface Commands {
@@ -31,6 +32,7 @@ function handle(app: App, commands: Commands, key: string, shift: boolean): bool
   const move = app.panel().editing?.() ? null : navigation(app.current, key, shift);
   if (move) {
     app.go(move);
+    app.announce(move.parent ? `${move.number} ${move.san}` : texts.start);
     return true;
   }
   if (app.panel().onKey?.(key)) return true;

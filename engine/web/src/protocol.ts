@@ -6,6 +6,8 @@ export interface GameText {
   tags: [string, string][];
   fen: string;
   result: string | null;
+  /** The castling rights of the FEN that were dropped, for want of king or rook. */
+  dropped_rights?: string;
   comments: string[];
   /** The moves in the order of the file; `parent` is the number of the node before, and 0 the start. */
   nodes: { parent: number; uci: string; comments?: string[]; glyphs?: number[] }[];

@@ -76,6 +76,7 @@ export const english = {
   unread: (reason: string) => `This cannot be read: ${reason}.`,
   cut: (fault: string) => `The game was read up to a fault: ${fault}.`,
   variationCut: (fault: string) => `A variation was read up to a fault: ${fault}.`,
+  rightsDropped: (rights: string) => `The castling rights ${rights} of the FEN are dropped: their king or rook is missing.`,
   noPosition: (fen: string) => `the page cannot show the position “${fen}”`,
   onlyFirst: (count: number) => `Only the first ${count} games or positions were read.`,
   noAnswer: 'the engine does not answer',

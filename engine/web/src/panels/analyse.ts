@@ -6,7 +6,7 @@ import { makeFen } from 'chessops/fen';
 import { gamesIn } from '#link';
 import type { App, Panel } from '../app.js';
 import type { Editing, Grab } from '../boardview.js';
-import { button, byId, element, labelled, saveFile } from '../dom.js';
+import { button, byId, element, labelled, renew, saveFile } from '../dom.js';
 import { texts } from '../language.js';
 import { figuresText, lineRows } from '../lines.js';
 import { LARGEST_FILE, tagsOf, titleOf, treeOf, writeGame } from '../pgn.js';
@@ -229,7 +229,8 @@ export class AnalysePanel implements Panel {
     this.stopped = stateOf(event) ?? this.stopped;
     if (event.type === 'info') this.app.learn(node, event);
     if (event.type === 'ended' && (event.reason === 'turn' || event.reason === 'limit')) this.on = false;
-    this.draw();
+    // A press on a button that is drawn again is no click.
+    if (event.type !== 'info' || !this.linesBox.matches(':active')) this.draw();
     this.app.redraw();
   }
 
@@ -284,7 +285,7 @@ export class AnalysePanel implements Panel {
     this.figures.textContent = figuresText(info);
     const chances = info?.lines[0]?.wdl;
     this.chances.textContent = chances ? wdlText(whiteWdl(chances, node.turn)) : ' ';
-    this.linesBox.replaceChildren(...lineRows(this.app, node, info, this.lines));
+    renew(this.linesBox, lineRows(this.app, node, info, this.lines));
     const state = node.position.isEnd() ? texts.gameOver : this.stopped;
     this.message.textContent = [this.notice, state].filter(Boolean).join(' ');
     this.tables.draw();
@@ -428,6 +429,7 @@ export class AnalysePanel implements Panel {
     this.app.load(read.root, read.tags);
     if (fault) this.say(texts.cut(fault));
     else if (game.variation_fault) this.say(texts.variationCut(game.variation_fault));
+    else if (game.dropped_rights) this.say(texts.rightsDropped(game.dropped_rights));
   }
 }
 

@@ -76,8 +76,9 @@ export class PlayPanel implements Panel {
   /** Whether the best move of the position is shown. */
   private hinting = false;
   private message = '';
-  /** What the engine is asked for. `queued` is a move, too, for which no search is free yet. */
-  private asked: 'move' | 'queued' | 'evaluation' | null = null;
+  /** What the engine is asked for. `queued` is a move, too, for which no search is free yet; `failed` is one
+   * that it cannot choose. */
+  private asked: 'move' | 'queued' | 'evaluation' | 'failed' | null = null;
   /** The timer of a move that the engine has not shown yet. */
   private answer: ReturnType<typeof setTimeout> | undefined;
   private shownSetup = false;
@@ -124,8 +125,12 @@ export class PlayPanel implements Panel {
   }
 
   open(): void {
+    // A game that is over makes room for another position on the board, from which a game can begin.
+    if (this.game?.end && this.app.root !== this.game.tip.root()) this.game = null;
     const game = this.game;
     if (game) {
+      // Its moves may have been deleted in Analyse.
+      for (const step of game.tip.path()) step.add();
       if (this.app.root !== game.tip.root()) this.app.load(game.tip.root(), this.tags(game), game.tip);
       this.app.go(game.tip);
       this.goOn();
@@ -185,8 +190,9 @@ export class PlayPanel implements Panel {
     const root = fromHere ? rootOf(this.app.current.fen) : newGame();
     const seed = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
     const clock = time ? new Clock(Clock.of(time), root.turn) : null;
-    this.game = { me, elo, seed, clock, control: time, end: null, tip: root, score: null };
+    this.game = { me, elo, seed, clock, control: time, end: endOf(root), tip: root, score: null };
     this.silence();
+    this.save();
     this.hinting = false;
     this.message = '';
     this.shownSetup = false;
@@ -295,6 +301,10 @@ export class PlayPanel implements Panel {
       } else if (event.type === 'begun') {
         this.asked = 'move';
         game.clock?.run(tip.turn);
+      } else if (event.type === 'error') {
+        // The game stands still until the person asks again.
+        this.asked = 'failed';
+        game.clock?.stop();
       }
       this.hearOther(event);
     });
@@ -303,6 +313,10 @@ export class PlayPanel implements Panel {
   private hearOther(event: TaskEvent): void {
     if (event.type === 'ended') this.asked = null;
     else this.message = stateOf(event) ?? this.message;
+    if (event.type === 'error' && this.asked === 'evaluation') {
+      this.asked = null;
+      this.hinting = false;
+    }
     this.draw();
   }
 
@@ -393,7 +407,7 @@ export class PlayPanel implements Panel {
     const game = this.game;
     if (!game?.clock || game.end || this.app.tab !== 'play') return;
     // No time goes by while the engine cannot be reached or waits for its turn.
-    if (!this.app.engine.isOpen() || this.asked === 'queued') {
+    if (!this.app.engine.isOpen() || this.asked === 'queued' || this.asked === 'failed') {
       game.clock.stop();
     } else if (game.tip.ply > 1 && !game.clock.runs(game.tip.turn)) {
       game.clock.run(game.tip.turn);
@@ -431,12 +445,13 @@ export class PlayPanel implements Panel {
     this.setup.hidden = !form;
     if (form && !this.setup.childElementCount) this.drawSetup();
     if (!game) return;
-    const turn = game.end ? game.end.words : game.tip.turn === game.me ? texts.yourMove : texts.thinking;
+    const theirs = this.asked === 'failed' ? '' : texts.thinking;
+    const turn = game.end ? game.end.words : game.tip.turn === game.me ? texts.yourMove : theirs;
     this.status.textContent = [turn, this.message].filter(Boolean).join(' ');
     const playing = !game.end;
     const mine = playing && game.tip.turn === game.me;
     const actions: [string, string, () => void, boolean][] = [
-      ['takeback', texts.takeback, () => this.takeBack(), game.tip.ply > 0],
+      ['takeback', texts.takeback, () => this.takeBack(), game.tip.path().some((node) => node.parent?.turn === game.me)],
       ['hint', texts.hint, () => this.askHint(), mine && !this.hinting],
       ['draw', texts.draw, () => this.offerDraw(), mine],
       ['resign', texts.resign, () => void this.resign(), playing],
@@ -444,6 +459,7 @@ export class PlayPanel implements Panel {
       ['again', texts.newGame, () => this.showSetup(), true],
       ['study', texts.analyseGame, () => this.study(game), game.end !== null],
     ];
+    if (this.asked === 'failed') actions.unshift(['retry', texts.retry, () => this.goOn(), true]);
     const focused = document.activeElement?.id;
     this.actions.replaceChildren(
       ...actions.map(([id, label, act, enabled]) => button(label, act, { id: `play-${id}`, disabled: !enabled })),
@@ -456,8 +472,8 @@ export class PlayPanel implements Panel {
     game.tip.promote();
     // Moves were tried after the last one of the game.
     if (game.tip.children.length) {
-      const tip = lineTo(game.tip);
-      this.app.load(tip.root(), this.tags(game), tip);
+      game.tip = lineTo(game.tip);
+      this.app.load(game.tip.root(), this.tags(game), game.tip);
     }
     this.report();
   }

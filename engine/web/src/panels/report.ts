@@ -5,7 +5,7 @@ import type { Key } from '@lichess-org/chessground/types';
 import type { Color, Move } from 'chessops/types';
 import { averageLoss, gameAccuracy, winPercentage } from '../accuracy.js';
 import type { App, Panel } from '../app.js';
-import { button, element, labelled, saveFile } from '../dom.js';
+import { button, element, labelled, renew, saveFile } from '../dom.js';
 import { graph } from '../graph.js';
 import { texts } from '../language.js';
 import { lineButtons, lineText } from '../lines.js';
@@ -33,6 +33,10 @@ export class ReportPanel implements Panel {
   private message = '';
   /** The game whose analysis has begun: the graph has its place before it has a point. */
   private begun: TreeNode | null = null;
+  /** The last position that was analysed. */
+  private end: TreeNode | null = null;
+  /** Whether the engine analyses the game. Another task would end that. */
+  private running = false;
   /** Whether the first mistake is shown as soon as it is found. */
   private seeking = false;
   /** The game that `whose` was chosen for. */
@@ -112,6 +116,7 @@ export class ReportPanel implements Panel {
   leave(): void {
     this.app.engine.stop();
     this.retrying = null;
+    this.running = false;
   }
 
   update(): void {
@@ -131,8 +136,13 @@ export class ReportPanel implements Panel {
     return true;
   }
 
+  /** The positions of the game. Moves that were played after the last one that was analysed are no part
+   * of it. */
   private mainLine(): TreeNode[] {
-    return this.app.root.mainLine();
+    const line = this.app.root.mainLine();
+    const judged = this.app.recording ? line.filter((node) => node.judged).length : 0;
+    const end = judged ? judged - 1 : this.end ? line.indexOf(this.end) : -1;
+    return end > 0 ? line.slice(0, end + 1) : line;
   }
 
   /** Analyses the game, and goes to the first mistake. */
@@ -145,6 +155,8 @@ export class ReportPanel implements Panel {
 
   private begin(): void {
     this.seeking = false;
+    this.retrying = null;
+    this.end = null;
     this.line = this.mainLine();
     const line = this.line;
     if (line.length < 2) {
@@ -155,6 +167,8 @@ export class ReportPanel implements Panel {
     for (const node of line) node.judged = null;
     this.begun = this.app.root;
     const last = line[line.length - 1] as TreeNode;
+    this.end = last;
+    this.running = true;
     const task = { name: 'report', milliseconds: Number(this.time.value) } as const;
     this.app.engine.run(gameLine(last), task, (event) => this.hear(line, event));
     this.draw();
@@ -162,6 +176,7 @@ export class ReportPanel implements Panel {
 
   private hear(line: TreeNode[], event: TaskEvent): void {
     this.message = stateOf(event) ?? this.message;
+    if (event.type === 'ended' || event.type === 'error') this.running = false;
     if (event.type === 'judged') {
       const node = line[event.ply];
       if (node) node.judged = event;
@@ -171,7 +186,8 @@ export class ReportPanel implements Panel {
         if (this.app.current === this.app.root) this.app.go(node);
       }
     } else if (event.type === 'ended' && event.reason === 'done' && this.seeking) this.message = texts.noMistake;
-    this.draw();
+    // A press on a button that is drawn again is no click.
+    if (event.type !== 'judged' || !this.element.matches(':active')) this.draw();
     this.app.redraw();
   }
 
@@ -255,7 +271,10 @@ export class ReportPanel implements Panel {
       this.app.engine.run(gameLine(node), task, (event) => {
         if (event.type === 'info') share = event.lines[0] ? 1 - expectedScore(event.lines[0]) : share;
         else if (event.type === 'ended' && share !== null && this.retrying === tried) weigh(share);
-        else if (event.type === 'error') this.message = texts.failed(event.message);
+        else if (event.type === 'queued' || event.type === 'error' || (event.type === 'ended' && event.reason === 'turn')) {
+          this.message = stateOf(event) ?? '';
+          this.draw();
+        }
       });
     }
   }
@@ -322,7 +341,7 @@ export class ReportPanel implements Panel {
       : node.judged
         ? this.described(node, node.judged)
         : [];
-    this.about.replaceChildren(...parts);
+    renew(this.about, parts);
   }
 
   /** What there is to say about a position of the main line. */
@@ -331,9 +350,9 @@ export class ReportPanel implements Panel {
     const title = element('h2', {}, before ? `${node.number} ${node.san} ` : texts.start);
     if (judged.judgement) title.append(element('span', { class: judged.judgement }, texts.judgements[judged.judgement][0]));
     const chances = judged.wdl ? [wdlText(whiteWdl(judged.wdl, node.turn))] : [];
-    const retry = judged.judgement && before?.judged ? [button(texts.retry, () => this.retry(node), { id: 'retry' })] : [];
+    const retry = judged.judgement && before?.judged ? [button(texts.retry, () => this.retry(node), { id: 'retry', disabled: this.running })] : [];
     const { askWhy } = this;
-    const why = judged.judgement && askWhy ? [button(texts.whyThis, () => askWhy(node), { id: 'ask-why' })] : [];
+    const why = judged.judgement && askWhy ? [button(texts.whyThis, () => askWhy(node), { id: 'ask-why', disabled: this.running })] : [];
     const head = element('div', { class: 'row head' }, title, ...retry, ...why);
     const parts: HTMLElement[] = [head, element('p', { class: 'figures' }, [scoreText(judged.score, node.turn), ...chances].join('. '))];
     if (judged.loss !== null && judged.rank) {

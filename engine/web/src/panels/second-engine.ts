@@ -2,7 +2,7 @@
 
 import { link } from '#link';
 import type { App } from '../app.js';
-import { element, labelled } from '../dom.js';
+import { element, labelled, renew } from '../dom.js';
 import { Engine } from '../engine.js';
 import { texts } from '../language.js';
 import { figuresText, lineRows } from '../lines.js';
@@ -69,7 +69,7 @@ export class SecondEngineView {
   private hear(node: TreeNode, event: TaskEvent): void {
     if (event.type === 'info') this.known.set(node, event);
     this.message.textContent = stateOf(event) ?? this.message.textContent;
-    this.draw();
+    if (event.type !== 'info' || !this.linesBox.matches(':active')) this.draw();
   }
 
   private draw(): void {
@@ -77,6 +77,6 @@ export class SecondEngineView {
     const isOn = this.isOn.checked;
     const info = (isOn && this.known.get(node)) || null;
     this.figures.textContent = figuresText(info);
-    this.linesBox.replaceChildren(...lineRows(this.app, node, info, isOn ? this.lines : 0));
+    renew(this.linesBox, lineRows(this.app, node, info, isOn ? this.lines : 0));
   }
 }
