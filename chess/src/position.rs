@@ -282,6 +282,23 @@ pub fn legal_moves(board: &Board) -> Vec<Move> {
     moves
 }
 
+/// Number of legal moves.
+pub fn move_count(board: &Board) -> usize {
+    let mut count = 0;
+    board.generate_moves(|moves| {
+        count += moves.len();
+        false
+    });
+    count
+}
+
+/// Whether a legal move captures a piece, also en passant.
+#[inline]
+pub fn is_capture(board: &Board, mv: Move) -> bool {
+    let en_passant = mv.from.file() != mv.to.file() && board.pieces(Piece::Pawn).has(mv.from);
+    board.colors(!board.side_to_move()).has(mv.to) || en_passant
+}
+
 /// The board after a legal move.
 #[inline]
 pub fn board_after(board: &Board, mv: Move) -> Board {

@@ -15,7 +15,7 @@ use rand_xoshiro::rand_core::SeedableRng;
 
 use crate::host::{self, Instant};
 use crate::tablebase::Tablebases;
-use crate::value::Value;
+use crate::value::{Bound, Value};
 
 /// A signal to a running search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,6 +162,8 @@ pub struct Report {
     pub multipv: usize,
     /// The root's value for its side to move.
     pub value: Value,
+    /// Whether the value is a bound: a limit can stop a search after a fail-high.
+    pub bound: Bound,
     /// Positions searched so far.
     pub nodes: u64,
     /// Of these, positions that the encoder scored.
@@ -321,6 +323,13 @@ impl Control {
         let Some(rate) = self.limits.nodes_per_ms else { return self.clock.elapsed() };
         let nodes = nodes.saturating_sub(self.clock_nodes);
         Duration::from_micros(nodes.saturating_mul(1000) / rate)
+    }
+
+    /// Takes the positions of a search that came before from the limit of positions.
+    pub(super) fn take_nodes(&mut self, nodes: u64) {
+        if let Some(limit) = &mut self.limits.nodes {
+            *limit = limit.saturating_sub(nodes);
+        }
     }
 
     /// Announces a root move that the search begins, once the search has run for

@@ -10,7 +10,7 @@ use cozy_chess::Move;
 
 use crate::control::{Limits, Report};
 use crate::tablebase::{RankedMoves, Tablebases};
-use crate::value::Value;
+use crate::value::{Bound, Value};
 
 /// A search that runs in iterations.
 pub trait Deepening {
@@ -149,7 +149,7 @@ impl KnownRoot<'_> {
             if is_win(&mv) {
                 mv = wins.next().unwrap_or(mv);
             }
-            line.value = self.ranked.value(mv);
+            (line.value, line.bound) = (self.ranked.value(mv), Bound::Exact);
             if line.value != Value::DRAW {
                 line.pv = self.line(mv);
             }

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
+use azimuth_chess::position::{Position, board_after, legal_moves, move_count, repetition_key};
 use cozy_chess::{Board, Move};
 
 use crate::control::{Control, Report};
@@ -23,7 +23,7 @@ const MOST_MOVES: u32 = 100;
 const NODES_BETWEEN_CHECKS: u64 = 1024;
 
 /// Searches for a mate in at most `moves` moves of the side to move, until the limits of `control`
-/// end the search. Reports each number of moves without a mate as a depth, and returns the mate.
+/// end the search, and returns it. Without a mate, its nodes are taken from the limit of `control`.
 pub fn find_mate(root: &Position, moves: u32, control: &mut Control) -> Option<Report> {
     let root_moves = match control.limits().search_moves.as_slice() {
         [] => legal_moves(root.board()),
@@ -33,9 +33,6 @@ pub fn find_mate(root: &Position, moves: u32, control: &mut Control) -> Option<R
     let mut search = MateSearch::new(root, moves, control);
     for length in 1..=moves {
         let found = search.first_mating(root.board(), root_moves.clone(), length, 0);
-        if search.stopped {
-            return None;
-        }
         if let Some(mv) = found {
             let pv = search.line(root.board(), mv, length);
             let plies = 2 * length - 1;
@@ -44,7 +41,11 @@ pub fn find_mate(root: &Position, moves: u32, control: &mut Control) -> Option<R
             let report = Report::of(value, pv);
             return Some(Report { depth: plies, seldepth: plies, nodes, time, ..report });
         }
+        if search.stopped {
+            break;
+        }
     }
+    search.control.take_nodes(search.nodes);
     None
 }
 
@@ -117,8 +118,8 @@ impl<'a> MateSearch<'a> {
                 (1, _) => 0,
                 _ if Some(mv) == known => 0,
                 // The fewer replies, the more forcing.
-                (_, true) => 1 + number_of_replies(&child),
-                (_, false) => 1_000 + number_of_replies(&child),
+                (_, true) => 1 + move_count(&child),
+                (_, false) => 1_000 + move_count(&child),
             };
             children.push((mv, child, rank));
         }
@@ -213,7 +214,8 @@ impl<'a> MateSearch<'a> {
 
     fn count_node(&mut self) {
         self.nodes += 1;
-        if self.nodes.is_multiple_of(NODES_BETWEEN_CHECKS) {
+        let is_last = self.control.limits().nodes.is_some_and(|most| self.nodes >= most);
+        if is_last || self.nodes.is_multiple_of(NODES_BETWEEN_CHECKS) {
             self.stopped |= self.control.should_stop(self.nodes);
         }
     }
@@ -246,15 +248,6 @@ impl<'a> MateSearch<'a> {
         let slot = slot_of(entry.key, self.table.len());
         self.table[slot] = entry;
     }
-}
-
-fn number_of_replies(board: &Board) -> usize {
-    let mut count = 0;
-    board.generate_moves(|moves| {
-        count += moves.len();
-        false
-    });
-    count
 }
 
 #[cfg(test)]
@@ -306,9 +299,12 @@ mod tests {
 
     #[test]
     fn a_limit_ends_the_search() -> Result<()> {
-        let limits = Limits { nodes: Some(5_000), ..Limits::default() };
-        let mut control = Control::without_signals(limits);
-        assert!(find_mate(&Position::default(), 9, &mut control).is_none());
+        for nodes in [900, 5_000] {
+            let limits = Limits { nodes: Some(nodes), ..Limits::default() };
+            let mut control = Control::without_signals(limits);
+            assert!(find_mate(&Position::default(), 9, &mut control).is_none());
+            assert_eq!(control.limits().nodes, Some(0));
+        }
         Ok(())
     }
 }

@@ -138,13 +138,14 @@ impl fmt::Display for Value {
 }
 
 /// How a score relates to the true score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bound {
     /// The true score is at most this.
     Upper,
     /// The true score is at least this.
     Lower,
     /// The score is exact.
+    #[default]
     Exact,
 }
 

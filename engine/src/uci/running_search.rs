@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow};
 use azimuth_chess::position::{Position, legal_moves, uci_move};
 use azimuth_search::host::Thread;
 use azimuth_search::{
-    Control, CurrentMove, Limits, Planner, Report, Signal, TimeLimit, WdlModel, find_mate,
+    Bound, Control, CurrentMove, Limits, Planner, Report, Signal, TimeLimit, WdlModel, find_mate,
 };
 use crossbeam_channel::{Sender, unbounded};
 
@@ -213,7 +213,12 @@ impl Answer {
     }
 
     fn info(&self, report: &Report, wdl: Option<&WdlModel>) -> String {
-        let Report { depth, seldepth, multipv, value, nodes, hashfull, tbhits, .. } = report;
+        let Report { depth, seldepth, multipv, value, bound, nodes, hashfull, tbhits, .. } = report;
+        let bound = match bound {
+            Bound::Exact => "",
+            Bound::Lower => " lowerbound",
+            Bound::Upper => " upperbound",
+        };
         let milliseconds = report.time.as_millis();
         let nps = (*nodes as f64 / report.time.as_secs_f64().max(1e-6)) as u64;
         let pv = line(self.root.board(), self.chess960, &report.pv).join(" ");
@@ -222,7 +227,7 @@ impl Answer {
             format!(" wdl {win} {draw} {loss}")
         });
         format!(
-            "info depth {depth} seldepth {seldepth} multipv {multipv} score {value}{wdl} \
+            "info depth {depth} seldepth {seldepth} multipv {multipv} score {value}{bound}{wdl} \
              nodes {nodes} nps {nps} hashfull {hashfull} tbhits {tbhits} time {milliseconds} pv {pv}"
         )
     }

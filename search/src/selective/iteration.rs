@@ -86,7 +86,8 @@ impl<'a> MainSearch<'a> {
     }
 
     fn report(&mut self, depth: u32, line: RootLine) -> Report {
-        let mut report = Report { depth, ..Report::of(to_value(line.score), line.pv) };
+        let RootLine { score, bound, pv } = line;
+        let mut report = Report { depth, bound, ..Report::of(to_value(score), pv) };
         self.add_costs(&mut report);
         report
     }

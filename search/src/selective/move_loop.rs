@@ -176,7 +176,7 @@ impl SearchThread<'_> {
         let found = SearchedMove { mv, value, bound, depth: depth as u32 + 1 };
         record_searched(&mut self.searched, found);
         if bound != Bound::Upper {
-            self.best = Some(RootLine { score, pv: self.stack[0].pv.clone() });
+            self.best = Some(RootLine { score, bound, pv: self.stack[0].pv.clone() });
         }
     }
 

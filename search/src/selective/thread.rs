@@ -23,6 +23,7 @@ use crate::control::{Control, CurrentMove, Handicap, blurred};
 use crate::explanation::SearchedMove;
 use crate::inference::{Evaluator, Notice};
 use crate::tablebase::Tablebases;
+use crate::value::Bound;
 
 /// The memory that an alpha-beta search keeps between searches: the transposition table, and an
 /// evaluator with histories for each thread.
@@ -415,6 +416,7 @@ impl<'a> SearchThread<'a> {
 #[derive(Clone, Debug)]
 pub struct RootLine {
     pub score: Score,
+    pub bound: Bound,
     /// The principal variation, starting with the root move.
     pub pv: Vec<Move>,
 }
