@@ -90,12 +90,12 @@ impl Tablebases {
 
     /// Adds the tables in `folders`, as [`Self::open`] does.
     pub fn with_folders(mut self, folders: &str) -> Result<Self> {
-        let notice = &self.notice;
+        let notice = self.notice.clone();
         let (mut count, mut failed) = (0, None);
         let parts = std::env::split_paths(OsStr::new(folders));
         for folder in parts.filter(|folder| !folder.as_os_str().is_empty()) {
             let name = || shortened(&folder.display().to_string(), LONGEST_PATH);
-            let added = self.tables.add_directory(&folder);
+            let added = self.add_folder(&folder);
             match added.with_context(|| format!("Syzygy folder '{}'", name())) {
                 Ok(added) => count += added,
                 Err(error) if failed.is_none() => failed = Some(error),
@@ -113,6 +113,24 @@ impl Tablebases {
             shortened(folders, LONGEST_PATH)
         );
         Ok(self)
+    }
+
+    /// Adds the tables of a folder, and returns their number. Those of a wrong size, such as
+    /// interrupted downloads, are reported and skipped.
+    fn add_folder(&mut self, folder: &Path) -> io::Result<usize> {
+        let mut count = 0;
+        for file in system()?.read_dir(folder)? {
+            match self.tables.add_file(&file) {
+                Ok(()) => count += 1,
+                // No table.
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
+                Err(error) => {
+                    let name = shortened(&file.display().to_string(), LONGEST_PATH);
+                    (self.notice)(&format!("Syzygy table '{name}': {error}; download it again"));
+                }
+            }
+        }
+        Ok(count)
     }
 
     /// The same tables with other probing settings.
@@ -494,6 +512,7 @@ mod tests {
             let size = std::fs::metadata(Path::new(TABLES).join(name))?.len();
             std::fs::write(folder.path().join(name), vec![0; usize::try_from(size)?])?;
         }
+        std::fs::write(folder.path().join("KNvK.rtbw"), "an interrupted download")?;
         let said = Arc::new(Mutex::new(Vec::new()));
         let heard = said.clone();
         let notice = move |text: &str| heard.lock().expect("no panics").push(text.to_owned());
@@ -502,7 +521,8 @@ mod tests {
             assert_eq!(tables.value(Position::from_fen(fen)?.board(), 1), None);
         }
         let said = said.lock().expect("no panics");
-        assert!(matches!(said.as_slice(), [line] if line.starts_with("Syzygy: ")), "{said:?}");
+        let [cut, line] = said.as_slice() else { panic!("{said:?}") };
+        assert!(cut.contains("KNvK.rtbw': ") && line.starts_with("Syzygy: "), "{said:?}");
         Ok(())
     }
 }

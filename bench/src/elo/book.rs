@@ -21,6 +21,7 @@ pub fn openings(path: &Path, count: usize, seed: u64) -> Result<Vec<String>> {
     let text = read(path, LARGEST_BOOK).with_context(name)?;
     let mut lines: Vec<&str> = text
         .trim_start_matches('\u{feff}')
+        .trim_end_matches('\u{1a}')
         .split(['\n', '\r'])
         .map(str::trim)
         .filter(|line| !line.is_empty() && !line.starts_with('#'))

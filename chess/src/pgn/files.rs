@@ -35,7 +35,10 @@ pub fn pgn_files(path: &Path) -> Result<Vec<PathBuf>> {
     for entry in fs::read_dir(path).with_context(name)? {
         let file = entry.with_context(name)?.path();
         let plain = if is_compressed(&file) { file.with_extension("") } else { file.clone() };
-        if plain.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("pgn")) {
+        // As `*.pgn` in a shell. macOS writes `._games.pgn`, which has no games, beside `games.pgn`.
+        let is_hidden = file.file_name().is_some_and(|it| it.as_encoded_bytes().starts_with(b"."));
+        let is_pgn = plain.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("pgn"));
+        if is_pgn && !is_hidden {
             files.push(file);
         }
     }
@@ -66,6 +69,8 @@ pub fn read_text(path: &Path) -> Result<String> {
     open_text(path)?.take(LARGEST_TEXT + 1).read_to_end(&mut bytes).with_context(name)?;
     ensure!(bytes.len() as u64 <= LARGEST_TEXT, "{}: more than 1 GiB of text", name());
     decode(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes), &mut text);
+    // Ctrl-Z ends files of DOS.
+    text.truncate(text.trim_end_matches('\u{1a}').len());
     Ok(if text.contains('\n') { text } else { text.replace('\r', "\n") })
 }
 
@@ -210,6 +215,17 @@ mod tests {
             decompressed(Path::new(name), Cursor::new(bytes))?.read_to_string(&mut read)?;
             assert_eq!(read, text, "{name}");
         }
+        Ok(())
+    }
+
+    #[test]
+    fn hidden_files_of_a_folder_are_no_games() -> Result<()> {
+        let folder = std::env::temp_dir().join(format!("azimuth-{}-hidden", std::process::id()));
+        fs::create_dir_all(&folder)?;
+        ["._a.pgn", "a.pgn"].iter().try_for_each(|name| fs::write(folder.join(name), ""))?;
+        let found = pgn_files(&folder)?;
+        fs::remove_dir_all(&folder)?;
+        assert_eq!(found, [folder.join("a.pgn")]);
         Ok(())
     }
 

@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::bench_positions::BENCH_POSITIONS;
 use azimuth_chess::pgn::read_text;
-use azimuth_chess::position::{Position, board_after, legal_moves, split_operations, uci_move};
+use azimuth_chess::position::{
+    Position, board_after, legal_moves, move_count, split_operations, uci_move,
+};
 use azimuth_chess::text::shortened;
 use azimuth_search::host::Instant;
 use azimuth_search::{BeamSettings, Control, Limits, Planner, PlannerKind, Report, Resources};
@@ -168,11 +170,20 @@ impl PositionFile {
         Ok(Self { name, lines })
     }
 
-    /// The position of a line. Operations of EPD are ignored.
+    /// The position of a line, after its `moves` as in Stockfish's files. Operations of EPD are
+    /// ignored.
     pub fn position(&self, (number, line): &(usize, String)) -> Result<Position> {
-        let (fen, _) = split_operations(line);
-        Position::from_fen(&fen).with_context(|| format!("{}, line {number}", self.name))
+        position(line).with_context(|| format!("{}, line {number}", self.name))
     }
+}
+
+fn position(line: &str) -> Result<Position> {
+    let (fen, rest) = split_operations(line);
+    let mut position = Position::from_fen(&fen)?;
+    for mv in rest.strip_prefix("moves ").unwrap_or_default().split_whitespace() {
+        position.play(position.parse_move(mv)?);
+    }
+    Ok(position)
 }
 
 /// Counts the leaf nodes at `depth` plies (1 to `MAX_PERFT_DEPTH`); `None` if it is stopped. `say`
@@ -200,17 +211,13 @@ pub fn divide(
 /// Leaf nodes at `depth` plies (at least 1). The moves of the last ply are counted without being
 /// played.
 fn count(board: &Board, depth: u32, stop: &AtomicBool) -> Option<u64> {
-    let mut sum = 0;
     if depth == 1 {
-        board.generate_moves(|moves| {
-            sum += moves.len() as u64;
-            false
-        });
-        return Some(sum);
+        return Some(move_count(board) as u64);
     }
     if stop.load(Ordering::Relaxed) {
         return None;
     }
+    let mut sum = 0;
     for mv in legal_moves(board) {
         sum += count(&board_after(board, mv), depth - 1, stop)?;
     }
@@ -220,6 +227,13 @@ fn count(board: &Board, depth: u32, stop: &AtomicBool) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn moves_after_a_position_are_played() -> Result<()> {
+        let after = position("4k3/8/8/8/8/8/4P3/4K3 w - - 7 14 moves e2e4 e8d7")?;
+        assert_eq!(after.fen(false), "8/3k4/8/8/4P3/8/8/4K3 w - - 1 15");
+        Ok(())
+    }
 
     /// Lines of `FEN ;D1 20 ;D2 400`.
     const SUITE: &str = include_str!("../../../tests/data/perft.epd");

@@ -109,7 +109,9 @@ fn families(record: &Record, skipped: &mut Skipped) -> Result<Vec<Family>> {
 
 impl Variation {
     fn label(&self) -> Option<Label> {
-        let mate = self.mate.map(|moves| Label::Mate(moves > 0.0));
+        // Some programs fill the gaps of a column with 0.
+        let mate = self.mate.filter(|moves| *moves != 0.0 || self.cp.is_none());
+        let mate = mate.map(|moves| Label::Mate(moves > 0.0));
         mate.or(self.cp.map(|cp| Label::Centipawns(cp.round() as i32)))
     }
 }
@@ -135,6 +137,7 @@ mod tests {
         assert_eq!(Lichess.position(&records[0]).as_deref(), Some(fen));
         let expected = [Label::Mate(true), Label::Mate(true), Label::Centipawns(60)];
         assert_eq!(labels(&records)?, expected);
+        assert_eq!(labels(&[line("\"cp\":60,\"mate\":0")])?, [Label::Centipawns(60)]);
         Ok(())
     }
 

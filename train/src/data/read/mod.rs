@@ -87,10 +87,11 @@ impl Lines {
         let fits = (self.line.len() as u64) < LONGEST_LINE;
         ensure!(fits, "line {number}: longer than {LONGEST_LINE} bytes");
         decode(&self.line, &mut self.text);
-        let text = self.text.trim();
+        // Ctrl-Z ends files of DOS.
+        let text = self.text.trim_matches(|it: char| it.is_whitespace() || it == '\u{1a}');
         ensure!(
-            number > 1 || !text.contains('\r'),
-            "line 1: the lines end in carriage returns alone; convert them to line feeds"
+            !text.contains('\r'),
+            "line {number}: the lines end in carriage returns alone; convert them to line feeds"
         );
         Ok(Some(text))
     }
@@ -137,6 +138,11 @@ mod tests {
         assert_eq!(lines(b"M\xfcller\n").next()?, Some("Müller"));
         let error = lines(b"one\rtwo\r").next().expect_err("one line").to_string();
         assert!(error.contains("carriage returns"), "{error}");
+        let mut mixed = lines(b"one\r\n\x1atwo\x1a\r\nthree\rfour\r\n");
+        assert_eq!(mixed.next()?, Some("one"));
+        assert_eq!(mixed.next()?, Some("two"));
+        let error = mixed.next().expect_err("two lines").to_string();
+        assert!(error.starts_with("line 3: the lines end in carriage returns"), "{error}");
         Ok(())
     }
 }

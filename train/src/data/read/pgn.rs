@@ -166,6 +166,11 @@ fn read_evaluation(comment: &str) -> Option<Option<Label>> {
     let (_, rest) = comment.split_once("[%eval")?;
     let value = rest.split(']').next().unwrap_or_default();
     let (value, depth) = value.split_once(',').map_or((value, None), |(v, d)| (v, Some(d)));
+    // The rest of a number with a decimal comma, `0,35/12`, is no depth.
+    let is_depth = |text: &str| text.trim().parse::<u32>().is_ok();
+    if !value.contains('.') && depth.is_some_and(|depth| !is_depth(depth)) {
+        return Some(None);
+    }
     let value = value.trim();
     let (is_mate, value) = value.strip_prefix('#').map_or((false, value), |moves| (true, moves));
     let (is_lost, size) = split_sign(value);
@@ -307,6 +312,8 @@ mod tests {
             ("[%eval #2147483647]", None),
             ("[%eval 1e9]", None),
             ("[%eval ]", None),
+            ("[%eval 5,00/1]", None),
+            ("[%eval -1, 23]", Some(Label::Centipawns(-1))),
             ("+0.57 17/28 583 363004", Some(Label::Centipawns(57))),
             ("-M5 17/28 583 363004", Some(Label::Mate(false))),
             ("+0.57 to White", None),

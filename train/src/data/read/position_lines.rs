@@ -5,7 +5,7 @@ use azimuth_chess::position::{Position, operations_of, split_operations};
 use clap::ValueEnum;
 use serde::Serialize;
 
-use super::{Games, Lines, Skipped, skip};
+use super::{Games, LONGEST_LINE, Lines, Skipped, skip};
 use crate::data::family::{Family, Game};
 use crate::data::packed::Label;
 
@@ -62,7 +62,9 @@ impl<F: LineFormat> PositionLines<F> {
                 continue;
             }
             while self.format.goes_on(&record) {
-                let fits = self.lines.number() - number < MOST_LINES;
+                // Each line more is a look at the whole record.
+                let is_short = (record.len() as u64) < LONGEST_LINE;
+                let fits = is_short && self.lines.number() - number < MOST_LINES;
                 let line = if fits { self.lines.next()? } else { None };
                 let open = || format!("line {}: a quotation mark has no end", number + 1);
                 let line = line.with_context(open)?;
@@ -178,6 +180,8 @@ pub struct Csv {
     label: usize,
     /// Whether labels are win probabilities; otherwise they are centipawns.
     is_probability: bool,
+    /// Whether the heading names no unit. A fraction then shows that the column has pawns.
+    may_be_pawns: bool,
     view: View,
     /// The columns of moves to mate and of depths, if there are any.
     mate: Option<usize>,
@@ -190,17 +194,22 @@ impl Csv {
         let headings = csv_fields(lines.next()?.context("it is empty")?)?;
         let headings: Vec<String> = headings.iter().map(|it| it.trim().to_lowercase()).collect();
         let find = |names: &[&str]| headings.iter().position(|it| names.contains(&it.as_str()));
-        let centipawns = find(&["cp", "eval", "evaluation"]);
+        let named = find(&["cp"]);
+        let centipawns = named.or_else(|| find(&["eval", "evaluation"]));
         let label = centipawns.or_else(|| find(&["p", "win_prob", "win_probability"]));
         let (fen, label) = find(&["fen"]).zip(label).context(
             "the headings name no column 'fen', or none of 'cp', 'eval', 'evaluation', 'p', 'win_prob', \
-             'win_probability'",
+             'win_probability'; commas separate columns",
         )?;
         let (is_probability, mate, depth) =
             (centipawns.is_none(), find(&["mate"]), find(&["depth"]));
-        Ok(Self { fen, label, is_probability, view, mate, depth })
+        let may_be_pawns = named.is_none() && !is_probability;
+        Ok(Self { fen, label, is_probability, may_be_pawns, view, mate, depth })
     }
 }
+
+/// Words that pandas reads as missing values.
+const MISSING: [&str; 9] = ["NA", "<NA>", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None"];
 
 impl LineFormat for Csv {
     fn goes_on(&self, record: &str) -> bool {
@@ -235,9 +244,14 @@ impl LineFormat for Csv {
             let field = fields.get(column).map(|it| it.trim_matches(['\u{feff}', ' ', '\t']));
             field.with_context(|| format!("column {} is missing", column + 1))
         };
-        let (fen, text) = (field(self.fen)?, field(self.label)?);
+        let value =
+            |column: usize| field(column).map(|it| if MISSING.contains(&it) { "" } else { it });
+        let (fen, text) = (field(self.fen)?, value(self.label)?);
         let position = Position::from_fen(fen)?;
-        let mate = self.mate.map(field).transpose()?.unwrap_or_default();
+        let mate = self.mate.map(value).transpose()?.unwrap_or_default();
+        // Some programs fill the gaps of this column with 0.
+        let is_gap = !text.is_empty() && mate.parse().is_ok_and(|moves: f64| moves == 0.0);
+        let mate = if is_gap { "" } else { mate };
         if text.is_empty() && mate.is_empty() {
             skip(skipped, "without a label");
             return Ok(Vec::new());
@@ -249,6 +263,11 @@ impl LineFormat for Csv {
             let p = text.parse().ok().and_then(Label::of_win_probability);
             p.with_context(|| format!("'{text:.80}': not a win probability in [0, 1]"))?
         } else {
+            let is_fraction = text.parse().is_ok_and(|it: f64| it.is_finite() && it.fract() != 0.0);
+            ensure!(
+                !(self.may_be_pawns && is_fraction),
+                "'{text:.80}': not whole centipawns; multiply pawns by 100, or name the column 'cp'"
+            );
             let label = Label::parse_centipawns(text);
             label.with_context(|| format!("'{text:.80}': not centipawns"))?
         };
@@ -333,6 +352,18 @@ mod tests {
     }
 
     #[test]
+    fn pawns_are_refused_and_gaps_are_read_as_programs_fill_them() -> Result<()> {
+        let pawns = "fen,eval\n8/8/8/k7/8/8/8/K6R w - -,1.0\n8/8/8/k7/8/8/8/K5R1 w - -,0.35\n";
+        let error = format!("{:#}", csv_labels(pawns, View::White).expect_err("pawns"));
+        assert!(error.starts_with("line 3: '0.35': not whole centipawns; multiply"), "{error}");
+        let text = "fen,eval,cp,mate\n8/8/8/k7/8/8/8/K6R w - -,0.07,7,0\n\
+                    8/8/8/k7/8/8/8/K5R1 w - -,,8.4,NaN\n8/8/8/k7/8/8/8/K3R3 w - -,,NA,-3\n";
+        let expected = [Label::Centipawns(7), Label::Centipawns(8), Label::Mate(false)];
+        assert_eq!(csv_labels(text, View::White)?, expected);
+        Ok(())
+    }
+
+    #[test]
     fn a_quoted_field_may_have_line_breaks() -> Result<()> {
         let text = "note,fen,cp\n\"two\nlines\",4k3/8/8/8/8/8/4P3/4K3 w - - 0 1,7\n\
                     none,4k3/8/8/8/8/8/3Q4/4K3 w - - 0 1,9\n";
@@ -347,6 +378,12 @@ mod tests {
                     4k3/8/8/8/8/8/3Q4/4K3 w - - 0 1,9,two\n";
         let error = csv_labels(text, View::White).expect_err("no end").to_string();
         assert_eq!(error, "line 2: a quotation mark has no end");
+        // Nor is more than a megabyte looked for its end.
+        let text = format!("fen,cp\n\"{}", ("x".repeat(1 << 19) + "\n").repeat(4));
+        let mut lines = Lines::new(Box::new(std::io::Cursor::new(text)));
+        let csv = Csv::new(&mut lines, View::White)?;
+        let mut records = PositionLines::new(lines, csv);
+        assert!(records.next(&mut Skipped::new()).is_err() && records.lines.number() == 3);
         Ok(())
     }
 
