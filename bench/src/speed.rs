@@ -13,13 +13,11 @@ use azimuth_chess::bench_positions::BENCH_POSITIONS;
 use azimuth_chess::position::{Position, board_after, legal_moves};
 use azimuth_chess::tokens;
 use azimuth_cli::print_line;
-use azimuth_network::axis::{Axis, Direction};
-use azimuth_network::calibration::Calibration;
 use azimuth_network::parameters::{Init, ParameterSpec, Parameters};
 use azimuth_network::sparse::features::FeatureBatch;
 use azimuth_network::sparse::{HIDDEN, SparseConfig};
 use azimuth_network::transformer::TransformerConfig;
-use azimuth_network::weights::{Metadata, Weights};
+use azimuth_network::weights::Weights;
 use azimuth_network::{Architecture, Inputs};
 use azimuth_search::encoder::Scores;
 use azimuth_search::inference::{Worker, device_name};
@@ -492,15 +490,7 @@ fn random(architecture: Architecture) -> Result<Weights> {
     let specs = architecture.parameters();
     let named = specs.iter().map(|spec| Ok((spec.name.clone(), tensor(spec)?)));
     let parameters = Parameters::new(named.collect::<Result<Vec<_>>>()?);
-    let dim = architecture.embedding_dim();
-    let nothing = serde_json::Value::Null;
-    Ok(Weights {
-        metadata: Metadata::new(architecture, Direction::Mates, nothing.clone(), nothing),
-        parameters,
-        axis: Axis::new(vec![1.0; dim], vec![0.0; dim], None, Direction::Mates)?,
-        calibration: Calibration::new(vec![-1.0, 1.0], vec![0.0, 1.0])?,
-        policy: None,
-    })
+    Weights::without_space(architecture, parameters)
 }
 
 #[cfg(test)]

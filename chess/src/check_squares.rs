@@ -88,10 +88,9 @@ impl CheckSquares {
 
 #[cfg(test)]
 mod tests {
-    use cozy_chess::{Square, get_pawn_attacks};
-
     use super::*;
     use crate::bench_positions::BENCH_POSITIONS;
+    use crate::placement::piece_attacks;
     use crate::position::{Position, legal_moves};
 
     #[test]
@@ -100,17 +99,10 @@ mod tests {
             let board: Board = fen.parse().expect("a position");
             for color in Color::ALL {
                 let is_attacked = |square: Square| {
-                    let by = |piece, from: BitBoard| board.colored_pieces(color, piece) & from;
-                    let occupied = board.occupied();
-                    let diagonals = get_bishop_moves(square, occupied);
-                    let lines = get_rook_moves(square, occupied);
-                    let attackers = by(Piece::Pawn, get_pawn_attacks(square, !color))
-                        | by(Piece::Knight, get_knight_moves(square))
-                        | by(Piece::Bishop, diagonals)
-                        | by(Piece::Rook, lines)
-                        | by(Piece::Queen, diagonals | lines)
-                        | by(Piece::King, get_king_moves(square));
-                    !attackers.is_empty()
+                    Piece::ALL.into_iter().any(|piece| {
+                        let from = piece_attacks(piece, !color, square, board.occupied());
+                        !(board.colored_pieces(color, piece) & from).is_empty()
+                    })
                 };
                 let expected: BitBoard =
                     Square::ALL.into_iter().filter(|&square| is_attacked(square)).collect();

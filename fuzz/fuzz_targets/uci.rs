@@ -8,10 +8,9 @@ use std::sync::{Arc, LazyLock, Mutex};
 
 use azimuth_network::Architecture;
 use azimuth_network::axis::{Axis, Direction};
-use azimuth_network::calibration::Calibration;
 use azimuth_network::parameters::{Init, Parameters};
 use azimuth_network::sparse::SparseConfig;
-use azimuth_network::weights::{Metadata, Weights};
+use azimuth_network::weights::Weights;
 use candle_core::{Device, Tensor};
 use libfuzzer_sys::fuzz_target;
 use tempfile::TempDir;
@@ -108,14 +107,8 @@ fn small_network() -> Weights {
     });
     let direction = |sign: f32| (0..8).map(|index| sign * (index as f32 - 3.2)).collect();
     let (won, lost) = (direction(1.0), direction(-1.0));
-    let axis = Axis::new(won, lost, None, Direction::Mates).expect("an axis");
-    let calibration = Calibration::new(vec![-1.0, 1.0], vec![0.0, 1.0]).expect("a calibration");
-    let metadata = Metadata::new(
-        architecture.clone(),
-        Direction::Mates,
-        serde_json::Value::Null,
-        serde_json::Value::Null,
-    );
     let parameters = Parameters::new(parameters);
-    Weights { metadata, parameters, axis, calibration, policy: None }
+    let mut weights = Weights::without_space(architecture, parameters).expect("weights");
+    weights.axis = Axis::new(won, lost, None, Direction::Mates).expect("an axis");
+    weights
 }

@@ -58,20 +58,6 @@ pub struct Metadata {
     pub policy: Option<PolicyConfig>,
 }
 
-impl Metadata {
-    /// Metadata of weights written by this version.
-    pub fn new(
-        architecture: Architecture,
-        direction: Direction,
-        training: Value,
-        metrics: Value,
-    ) -> Self {
-        let input = input_name(&architecture);
-        let (format_version, policy) = (FORMAT_VERSION, None);
-        Self { format_version, architecture, input, direction, training, metrics, policy }
-    }
-}
-
 /// The tokeniser or feature set that an architecture's parameters are trained with.
 fn input_name(architecture: &Architecture) -> String {
     match architecture {
@@ -112,6 +98,23 @@ pub struct Weights {
 }
 
 impl Weights {
+    /// Weights whose space is not fitted: the axis is a placeholder, and the calibration a line.
+    pub fn without_space(architecture: Architecture, parameters: Parameters) -> Result<Self> {
+        let dim = architecture.embedding_dim();
+        let metadata = Metadata {
+            format_version: FORMAT_VERSION,
+            input: input_name(&architecture),
+            architecture,
+            direction: Direction::Mates,
+            training: Value::Null,
+            metrics: Value::Null,
+            policy: None,
+        };
+        let axis = Axis::new(vec![1.0; dim], vec![0.0; dim], None, Direction::Mates)?;
+        let calibration = Calibration::new(vec![-1.0, 1.0], vec![0.0, 1.0])?;
+        Ok(Self { metadata, parameters, axis, calibration, policy: None })
+    }
+
     /// Reads and checks a weights file. Fails with one line that names the file, the key and the
     /// expected value.
     pub fn read(path: &Path) -> Result<Self> {

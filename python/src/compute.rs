@@ -123,7 +123,7 @@ fn compute_all(
         let too_many = "the encoder computed too many numbers";
         let output = output.get_mut(..numbers.len()).context(too_many).map_err(at(0))?;
         output.copy_from_slice(&numbers);
-        let perspective = model.attributes().perspective;
+        let perspective = model.space().perspective;
         let calibration = &model.space().calibration;
         for (value, &side) in output.iter_mut().zip(&sides) {
             match wanted {

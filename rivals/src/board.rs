@@ -167,15 +167,6 @@ fn way(board: &Board, mv: Move, view: Color) -> usize {
     direction * FARTHEST + distance - 1
 }
 
-pub fn move_count(board: &Board) -> usize {
-    let mut count = 0;
-    board.generate_moves(|moves| {
-        count += moves.len();
-        false
-    });
-    count
-}
-
 /// Boards and moves in checkpoints, as text.
 pub mod as_text {
     use std::fmt::Display;

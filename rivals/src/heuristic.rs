@@ -1,12 +1,12 @@
 //! The hand-written evaluation (seed document 003, section 2) under alpha-beta. It has no weights.
 
 use anyhow::Result;
+use azimuth_chess::position::move_count;
 use azimuth_chess::win_probability::win_probability_of_centipawns;
 use azimuth_search::Planner;
 use azimuth_search::inference::EvaluateOne;
 use cozy_chess::{BitBoard, Board, Color, File, Piece, Rank, Square};
 
-use crate::board::move_count;
 use crate::planners::{AlphaBeta, DEFAULT_DEPTH};
 
 /// 1, material: pawn, knight, bishop, rook, queen, king.

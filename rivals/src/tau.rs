@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use azimuth_chess::position::{Position, board_after, fen_of, legal_moves, repetition_key};
+use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
 use azimuth_cli::{print_line, say};
 use azimuth_search::inference::{ModelClient, Worker};
 use azimuth_search::names::name_of;
@@ -296,11 +296,9 @@ fn read_labelled(path: &Path) -> Result<Vec<Labelled>> {
     let labelled = own.into_iter().map(|(board, label)| {
         let moves = legal_moves(&board).into_iter();
         let moves = moves.filter_map(|mv| Some((mv, label_after(&board, mv)?))).collect();
-        Ok(Labelled { position: Position::from_fen(&fen_of(&board))?, label, moves })
+        Labelled { position: Position::from(board), label, moves }
     });
-    let mut labelled = labelled.collect::<Result<Vec<Labelled>>>()?;
-    labelled.retain(|labelled| labelled.position.has_legal_move());
-    Ok(labelled)
+    Ok(labelled.filter(|labelled| labelled.position.has_legal_move()).collect())
 }
 
 const BOOTSTRAP_SAMPLES: usize = 1_000;

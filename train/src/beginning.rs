@@ -183,13 +183,10 @@ fn logistic(calibration: &Calibration) -> (f32, f32) {
 
 #[cfg(test)]
 mod tests {
-    use azimuth_network::axis::{Axis, Direction};
     use azimuth_network::sparse::SparseNetwork;
     use azimuth_network::sparse::features::FeatureBatch;
     use azimuth_network::transformer::TransformerConfig;
-    use azimuth_network::weights::Metadata;
     use cozy_chess::Board;
-    use serde_json::Value;
 
     use super::*;
 
@@ -202,15 +199,7 @@ mod tests {
     ];
 
     fn weights(config: &SparseConfig, parameters: Parameters) -> Result<Weights> {
-        let architecture = Architecture::Sparse(config.clone());
-        let (dim, direction) = (config.embedding_dim, Direction::Mates);
-        Ok(Weights {
-            metadata: Metadata::new(architecture, direction, Value::Null, Value::Null),
-            parameters,
-            axis: Axis::new(vec![1.0; dim], vec![0.0; dim], None, direction)?,
-            calibration: Calibration::new(vec![-1.0, 1.0], vec![0.0, 1.0])?,
-            policy: None,
-        })
+        Weights::without_space(Architecture::Sparse(config.clone()), parameters)
     }
 
     fn sizes(features: &str) -> Result<SparseConfig> {

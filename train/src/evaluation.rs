@@ -9,7 +9,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
-use azimuth_chess::position::{board_after, legal_moves};
+use azimuth_chess::position::{board_after, is_capture, legal_moves};
 use azimuth_cli::print_line;
 use azimuth_network::Perspective;
 use azimuth_network::policy::Policy;
@@ -19,7 +19,7 @@ use azimuth_search::inference::Backend;
 use azimuth_search::{DefaultWeights, rank_with_policy};
 use candle_core::DType;
 use clap::Args;
-use cozy_chess::{Board, Color, Move, Piece};
+use cozy_chess::{Board, Color, Move};
 use serde::Serialize;
 
 use crate::data::dataset::{Datasets, LabelledPositions, family_step, open};
@@ -139,12 +139,7 @@ impl Choice {
     fn is_tactical(&self) -> bool {
         let best = self.moves.iter().max_by(|a, b| a.1.total_cmp(&b.1));
         let board = &self.board;
-        let enemies = board.colors(!board.side_to_move());
-        let is_tactical = |mv: Move| {
-            let pawn_captures =
-                board.pieces(Piece::Pawn).has(mv.from) && mv.from.file() != mv.to.file();
-            enemies.has(mv.to) || pawn_captures || mv.promotion.is_some()
-        };
+        let is_tactical = |mv: Move| is_capture(board, mv) || mv.promotion.is_some();
         !board.checkers().is_empty() || best.is_some_and(|&(mv, _)| is_tactical(mv))
     }
 }

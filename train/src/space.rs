@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use azimuth_network::axis::{Axis, Direction};
 use azimuth_network::calibration::Calibration;
 use azimuth_network::parameters::Parameters;
-use azimuth_network::weights::{Metadata, Weights};
+use azimuth_network::weights::Weights;
 use azimuth_network::{Architecture, Inputs, Perspective};
 use azimuth_search::encoder::Encoder;
 use candle_core::{DType, Device};
@@ -68,12 +68,8 @@ pub fn build_space(
     training: Value,
 ) -> Result<(Weights, Measured)> {
     // Building the encoder needs some axis; embedding does not use it.
-    let dim = architecture.embedding_dim();
-    let placeholder = Axis::new(vec![1.0; dim], vec![0.0; dim], None, Direction::Mates)?;
-    let identity = Calibration::new(vec![-1.0, 1.0], vec![0.0, 1.0])?;
-    let metadata = Metadata::new(architecture.clone(), Direction::Mates, training, Value::Null);
-    let (axis, calibration) = (placeholder, identity);
-    let mut weights = Weights { metadata, parameters, axis, calibration, policy: None };
+    let mut weights = Weights::without_space(architecture.clone(), parameters)?;
+    weights.metadata.training = training;
     let mut encoder = azimuth_search::encoder::build(&weights, device, DType::F32)?;
     let perspective = architecture.perspective();
     let labels = |positions: &[PackedPosition]| labels(positions, perspective);
@@ -82,7 +78,7 @@ pub fn build_space(
     let (white_mean, black_mean) = mate_means(&mut *encoder, &data.all, limit, perspective)?;
     let sample = data.all.spread(limit, |_| true)?;
     let embeddings = embed(&mut *encoder, &sample)?;
-    let fitted = fit_direction(&embeddings, &labels(&sample), dim);
+    let fitted = fit_direction(&embeddings, &labels(&sample), architecture.embedding_dim());
 
     let calibration_labels = labels(&data.calibration.positions);
     let calibration_embeddings = embed(&mut *encoder, &data.calibration.positions)?;

@@ -2,7 +2,9 @@
 //! sacrifice. Every statement follows from the moves of the line.
 
 use azimuth_chess::placement::Placement;
-use azimuth_chess::position::{Ending, Position, board_after, legal_moves, repetition_key};
+use azimuth_chess::position::{
+    Ending, Position, board_after, is_capture, legal_moves, repetition_key,
+};
 use azimuth_chess::san::san_of_line;
 use azimuth_chess::see::{StaticExchange, piece_value};
 use cozy_chess::{BitBoard, Board, Color, File, GameStatus, Move, Piece, Rank, Square};
@@ -233,11 +235,6 @@ fn most_gain(board: &Board, side: Color) -> Option<i32> {
 /// Material gain of a legal move after all captures on its target square.
 fn gain_of(board: &Board, mv: Move) -> i32 {
     StaticExchange::new(&Placement::of(board)).see_of_move(mv)
-}
-
-fn is_capture(board: &Board, mv: Move) -> bool {
-    let en_passant = board.piece_on(mv.from) == Some(Piece::Pawn) && mv.from.file() != mv.to.file();
-    board.colors(!board.side_to_move()).has(mv.to) || en_passant
 }
 
 fn counts(board: &Board, side: Color) -> [i32; Piece::NUM] {

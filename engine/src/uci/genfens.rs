@@ -5,6 +5,7 @@ use anyhow::{Result, bail};
 use azimuth_chess::position::{Position, fen_of, legal_moves};
 use azimuth_search::{Control, Limits, Planner};
 use rand::RngExt;
+use rand::seq::IndexedRandom;
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use rand_xoshiro::rand_core::SeedableRng;
 
@@ -47,7 +48,7 @@ impl GenFens {
         random: &mut Random,
     ) -> Result<Position> {
         for _ in 0..ATTEMPTS {
-            let start = book.and_then(|book| Some(book.position(pick(&book.lines, random)?)));
+            let start = book.and_then(|book| Some(book.position(book.lines.choose(random)?)));
             let plies = self.plies.unwrap_or_else(|| random.random_range(8..=9));
             let position = play_at_random(start.transpose()?.unwrap_or_default(), plies, random);
             if let Some(position) = position
@@ -72,18 +73,11 @@ impl GenFens {
     }
 }
 
-/// A random item, each with the same chance; `None` if there are none. It draws 32 bits, so that
-/// the result is the same on every machine.
-fn pick<'a, T>(items: &'a [T], random: &mut Random) -> Option<&'a T> {
-    let count = u32::try_from(items.len()).ok().filter(|&count| count > 0)?;
-    items.get(random.random_range(0..count) as usize)
-}
-
 /// The position after `plies` random moves; `None` if the game ends before.
 fn play_at_random(mut position: Position, plies: u32, random: &mut Random) -> Option<Position> {
     for _ in 0..plies {
         let moves = legal_moves(position.board());
-        position.play(*pick(&moves, random)?);
+        position.play(*moves.choose(random)?);
     }
     Some(position)
 }

@@ -11,7 +11,7 @@ mod training;
 
 use anyhow::{Context, Result};
 use azimuth_chess::check_squares::attacked_squares;
-use azimuth_chess::position::{Position, board_after, legal_moves, repetition_key};
+use azimuth_chess::position::{Position, board_after, legal_moves, move_count, repetition_key};
 use azimuth_search::{Planner, Value};
 use candle_core::{D, Device, Module, ModuleT, Tensor};
 use candle_nn::{
@@ -20,7 +20,7 @@ use candle_nn::{
 use cozy_chess::{BitBoard, Board, Color, GameStatus, Move, Piece, Square, get_king_moves};
 use serde::{Deserialize, Serialize};
 
-use crate::board::{bit, castling, move_count};
+use crate::board::{bit, castling};
 use crate::network::BoardConvolution;
 use crate::planners::{MoveRanking, RanksMoves};
 use crate::weights::RivalWeights;

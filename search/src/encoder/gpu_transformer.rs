@@ -11,7 +11,7 @@ use azimuth_network::parameters::Parameters;
 use azimuth_network::transformer::{
     LENGTH, Transformer, TransformerConfig, sequences_of, token_ids,
 };
-use azimuth_network::{InputKind, Inputs, Perspective};
+use azimuth_network::{InputKind, Inputs};
 use candle_core::backend::BackendStorage;
 use candle_core::cuda_backend::cudarc::cublas::sys::cublasStatus_t;
 use candle_core::cuda_backend::cudarc::driver::sys::CUresult;
@@ -57,7 +57,6 @@ impl Encoder for GpuTransformer {
     fn attributes(&self) -> Attributes {
         Attributes {
             input: InputKind::Tokens,
-            perspective: Perspective::White,
             embedding_dim: self.embedding_dim,
             recommended_batch: 1024,
             maximum_batch: 8192,

@@ -22,7 +22,7 @@ use azimuth_chess::tokens::Tokens;
 use azimuth_network::axis::Axis;
 use azimuth_network::transformer::{Transformer, token_ids};
 use azimuth_network::weights::Weights;
-use azimuth_network::{Architecture, InputKind, Inputs, Perspective};
+use azimuth_network::{Architecture, InputKind, Inputs};
 use candle_core::{DType, Device};
 use cozy_chess::Board;
 
@@ -93,8 +93,6 @@ pub fn build(weights: &Weights, device: &Device, dtype: DType) -> Result<Box<dyn
 pub struct Attributes {
     /// The form of its inputs.
     pub input: InputKind,
-    /// The side whose win the axis points to.
-    pub perspective: Perspective,
     /// Dimension of its embeddings.
     pub embedding_dim: usize,
     /// Number of positions from which on larger batches gain little.
@@ -185,7 +183,6 @@ impl Encoder for CpuTransformer {
     fn attributes(&self) -> Attributes {
         Attributes {
             input: InputKind::Tokens,
-            perspective: Perspective::White,
             embedding_dim: self.axis.dim(),
             recommended_batch: 32,
             maximum_batch: 256,

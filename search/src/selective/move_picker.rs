@@ -1,6 +1,7 @@
 //! The move picker: the legal moves of a position, most promising first. Most nodes end with the
 //! table move or a capture, so quiet moves are generated and scored only when they are reached.
 
+use azimuth_chess::position::is_capture;
 use azimuth_chess::see::{StaticExchange, piece_value};
 use cozy_chess::{BitBoard, Board, Move, Piece, Rank, Square, get_king_moves};
 
@@ -301,9 +302,7 @@ fn pawn_captures_and_promotions(board: &Board) -> BitBoard {
 
 /// Whether a legal move is neither a capture nor a promotion.
 pub fn is_quiet(board: &Board, mv: Move) -> bool {
-    let is_en_passant = mv.from.file() != mv.to.file() && board.pieces(Piece::Pawn).has(mv.from);
-    let captures = board.colors(!board.side_to_move()).has(mv.to) || is_en_passant;
-    mv.promotion.is_none() && !captures
+    mv.promotion.is_none() && !is_capture(board, mv)
 }
 
 #[cfg(test)]

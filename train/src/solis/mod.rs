@@ -10,17 +10,16 @@ use anyhow::{Context, Result, bail, ensure};
 use azimuth_cli::{print_line, say};
 use azimuth_network::Architecture;
 use azimuth_network::axis::{Axis, Direction};
-use azimuth_network::calibration::Calibration;
 use azimuth_network::checksum::hex;
 use azimuth_network::parameters::{ParameterSpec, Parameters};
 use azimuth_network::replace_file::{check_output, replace_files};
 use azimuth_network::transformer::TransformerConfig;
-use azimuth_network::weights::{Metadata, Weights};
+use azimuth_network::weights::Weights;
 use azimuth_search::inference::Backend;
 use candle_core::Tensor;
 use clap::Args;
 use npyz::{DType, NpyFile, WriterBuilder};
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -82,15 +81,14 @@ pub fn import(options: &ImportOptions) -> Result<()> {
     let mean =
         |path: &PathBuf| read_mean(path, dim).with_context(|| format!("mean '{}'", path.display()));
     let (white, black) = (mean(&options.white_mean)?, mean(&options.black_mean)?);
-    let axis = Axis::new(white, black, None, Direction::Mates)?;
-    let calibration = Calibration::new(vec![-1.0, 1.0], vec![0.0, 1.0])?;
     let checkpoint = std::fs::read(&options.checkpoint).with_context(name)?;
     let provenance = json!({
         "trainer": concat!("azimuth-train ", env!("CARGO_PKG_VERSION")),
         "imported": {"sha256": hex(&Sha256::digest(&checkpoint))},
     });
-    let metadata = Metadata::new(architecture, Direction::Mates, provenance, Value::Null);
-    let mut weights = Weights { metadata, parameters, axis, calibration, policy: None };
+    let mut weights = Weights::without_space(architecture, parameters)?;
+    weights.axis = Axis::new(white, black, None, Direction::Mates)?;
+    weights.metadata.training = provenance;
     if !options.data.is_empty() {
         let device = options.device.device().context("--device")?;
         let data = DataOptions { data: options.data.clone(), sample: Some(SLOW_SAMPLE) };

@@ -10,7 +10,7 @@ use azimuth_network::normalize::SMALLEST_SQUARE;
 use azimuth_network::parameters::Parameters;
 use azimuth_network::sparse::features::{FeatureBatch, FeatureSet, PieceMap, View};
 use azimuth_network::sparse::{HIDDEN, MAX_PIECES, SparseConfig};
-use azimuth_network::{InputKind, Inputs, Perspective};
+use azimuth_network::{InputKind, Inputs};
 use cozy_chess::{Board, Color, Square};
 use multiversion::multiversion;
 
@@ -140,7 +140,6 @@ impl Encoder for QuantisedEncoder {
     fn attributes(&self) -> Attributes {
         Attributes {
             input: InputKind::Features(self.config.features),
-            perspective: Perspective::SideToMove,
             embedding_dim: self.config.embedding_dim,
             recommended_batch: 256,
             maximum_batch: 4096,

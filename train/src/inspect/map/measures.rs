@@ -78,12 +78,13 @@ pub fn mate_figure(space: &mut EmbeddedPositions) -> Result<Option<String>> {
         return Ok(None);
     }
     let mut by_plies: BTreeMap<u32, Vec<f32>> = BTreeMap::new();
-    let attributes = space.encoder.attributes();
+    let input = space.encoder.attributes().input;
+    let perspective = space.weights.metadata.architecture.perspective();
     for (plies, board) in mates {
-        let embedding = space.encoder.encode(&Inputs::of(attributes.input, [&board]))?;
+        let embedding = space.encoder.encode(&Inputs::of(input, [&board]))?;
         let cosine = space.weights.axis.cosine(&embedding);
         let white_moves = board.side_to_move() == Color::White;
-        let for_mover = attributes.perspective == Perspective::SideToMove || white_moves;
+        let for_mover = perspective == Perspective::SideToMove || white_moves;
         let for_mover = if for_mover { cosine } else { -cosine };
         // At an odd number of plies the side to move is the mating side.
         let for_winner = if plies % 2 == 1 { for_mover } else { -for_mover };
