@@ -325,7 +325,7 @@ impl Control {
         Duration::from_micros(nodes.saturating_mul(1000) / rate)
     }
 
-    /// Takes the positions of a search that came before from the limit of positions.
+    /// Subtracts the nodes of an earlier search from the node limit.
     pub(super) fn take_nodes(&mut self, nodes: u64) {
         if let Some(limit) = &mut self.limits.nodes {
             *limit = limit.saturating_sub(nodes);

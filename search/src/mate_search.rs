@@ -23,7 +23,8 @@ const MOST_MOVES: u32 = 100;
 const NODES_BETWEEN_CHECKS: u64 = 1024;
 
 /// Searches for a mate in at most `moves` moves of the side to move, until the limits of `control`
-/// end the search, and returns it. Without a mate, its nodes are taken from the limit of `control`.
+/// end the search. Returns the mate; without one, subtracts the searched nodes from the node limit
+/// of `control`, so that a search that follows keeps to the rest.
 pub fn find_mate(root: &Position, moves: u32, control: &mut Control) -> Option<Report> {
     let root_moves = match control.limits().search_moves.as_slice() {
         [] => legal_moves(root.board()),
