@@ -23,7 +23,7 @@ use crate::data::sampler::Sampling;
 use crate::loss::{Losses, PositiveThreshold};
 use crate::optimizer::{OptimizerKind, Schedule};
 use crate::run::Output;
-use crate::training::{Pace, StepsOrTime};
+use crate::training::Pace;
 
 /// Number of positions that a transformer on the CPU embeds in less than a minute.
 pub const SLOW_SAMPLE: usize = 2_000;
@@ -194,13 +194,8 @@ pub struct TrainOptions {
     /// Checkpoint file [default: the name of the weights file with the extension `.checkpoint`].
     #[arg(long)]
     checkpoint: Option<PathBuf>,
-    /// Time (90s, 5m) or steps (2000) between checkpoints.
-    #[arg(long, default_value = "5m")]
-    checkpoint_every: StepsOrTime,
-    /// Write a checkpoint and stop after this time (90s, 5m) or number of steps (2000); the same
-    /// command resumes the run, also on another machine.
-    #[arg(long)]
-    stop_after: Option<StepsOrTime>,
+    #[command(flatten)]
+    pace: Pace,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -389,7 +384,7 @@ impl TrainOptions {
             options: self.parsed.clone(),
             tensorboard: self.tensorboard.clone(),
             log_every: self.log_every.unwrap_or((self.steps / 10).clamp(1, MOST_LOG_EVERY)),
-            pace: Pace { checkpoint_every: self.checkpoint_every, stop_after: self.stop_after },
+            pace: self.pace,
         }
     }
 }

@@ -27,7 +27,7 @@ use crate::export::stored_types;
 use crate::model::add_gradients;
 use crate::optimizer::rows::FactoredTable;
 use crate::optimizer::{DenseOptimizer, OptimizerKind, Schedule};
-use crate::training::{self, Checkpoint, End, Learnt, Pace, Progress, Run, StepsOrTime};
+use crate::training::{self, Checkpoint, End, Learnt, Pace, Progress, Run};
 use cross_entropy::CrossEntropy;
 use examples::{Example, Inputs, Shuffled, read};
 
@@ -68,13 +68,8 @@ pub struct PolicyOptions {
     /// Precision of the encoder's stored parameters. The matrices of the head always have 8 bits.
     #[arg(long, default_value = "f32", value_parser = stored_types())]
     stored: DType,
-    /// Time (90s, 5m) or steps (2000) between checkpoints.
-    #[arg(long, default_value = "5m")]
-    checkpoint_every: StepsOrTime,
-    /// Write a checkpoint and stop after this time (90s, 5m) or number of steps (2000); the same
-    /// command resumes the run.
-    #[arg(long)]
-    stop_after: Option<StepsOrTime>,
+    #[command(flatten)]
+    pace: Pace,
 }
 
 /// The longest default warm-up of a policy, in steps.
@@ -138,9 +133,8 @@ impl PolicyOptions {
             first = checkpoint.step;
             say(format_args!("continuing at step {first} of '{}'", checkpoint_path.display()));
         }
-        let pace = Pace { checkpoint_every: self.checkpoint_every, stop_after: self.stop_after };
         let mut progress = Progress::new(first, Some(self.steps), "positions")?;
-        match training::train(&mut run, first..self.steps, pace, &mut progress)? {
+        match training::train(&mut run, first..self.steps, self.pace, &mut progress)? {
             End::Stopped(done) => say(format_args!(
                 "stopped at step {done}; the same command continues from the checkpoint"
             )),

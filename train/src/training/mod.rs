@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
 
 pub use checkpoint::Checkpoint;
 pub(crate) use checkpoint::prefixed;
@@ -54,11 +55,14 @@ pub struct Wishes {
 }
 
 /// When a run writes checkpoints, and when it stops.
-#[derive(Clone, Copy)]
+#[derive(Args, Clone, Copy)]
 pub struct Pace {
-    /// Interval between checkpoints.
+    /// Time (90s, 5m) or steps (2000) between checkpoints.
+    #[arg(long, default_value = "5m")]
     pub checkpoint_every: StepsOrTime,
-    /// Stops the run with a checkpoint before its last step.
+    /// Write a checkpoint and stop after this time (90s, 5m) or number of steps (2000); the same
+    /// command resumes the run, also on another machine.
+    #[arg(long)]
     pub stop_after: Option<StepsOrTime>,
 }
 
