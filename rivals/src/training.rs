@@ -8,7 +8,6 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use azimuth_chess::position::board_after;
-use azimuth_cli::say;
 use azimuth_search::inference::Backend;
 use azimuth_train::claim::{Claim, claim_all};
 use azimuth_train::data::dataset::{self, DataFile};
@@ -159,12 +158,7 @@ pub fn train(options: &TrainOptions, lesson: &Lesson, learner: &mut dyn Learner)
     let TrainOptions { checkpoint_every, stop_after, .. } = *options;
     let pace = Pace { checkpoint_every, stop_after };
     match training::train(&mut run, first..steps, pace, &mut progress)? {
-        End::Stopped(done) => {
-            say(format_args!(
-                "stopped at step {done}; the same command continues from the checkpoint"
-            ));
-            Ok(())
-        }
+        End::Stopped(_) => Ok(()),
         End::Complete(_) => run.finish(&options.out),
     }
 }

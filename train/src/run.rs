@@ -110,19 +110,13 @@ pub fn train_encoder(
     let (before, mut progress) = (ranks.traffic(), Progress::new(first, shown, "positions")?);
     let end = training::train(&mut run, first..steps, output.pace, &mut progress)?;
     let outcome = match end {
-        _ if !ranks.is_first() => None,
-        End::Stopped(done) => {
-            say(format_args!(
-                "stopped at step {done}; the same command continues from the checkpoint"
-            ));
-            None
-        }
-        End::Complete(done) => {
+        End::Complete(done) if ranks.is_first() => {
             let (parameters, device) = (run.state.playing()?, &compute.device);
             let measured = write_weights(config, parameters, data, device, done, &output.weights)?;
             let speed = (done > first).then(|| progress.speed());
             Some(Outcome { measured, steps: done, speed })
         }
+        _ => None,
     };
     if ranks.count() > 1 && ranks.is_first() {
         let (End::Complete(done) | End::Stopped(done)) = end;

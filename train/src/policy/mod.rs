@@ -135,12 +135,9 @@ impl PolicyOptions {
         }
         let mut progress = Progress::new(first, Some(self.steps), "positions")?;
         match training::train(&mut run, first..self.steps, self.pace, &mut progress)? {
-            End::Stopped(done) => say(format_args!(
-                "stopped at step {done}; the same command continues from the checkpoint"
-            )),
-            End::Complete(_) => self.write(weights, run.head.policy()?, &held_out, described)?,
+            End::Stopped(_) => Ok(()),
+            End::Complete(_) => self.write(weights, run.head.policy()?, &held_out, described),
         }
-        Ok(())
     }
 
     fn write(

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
+use azimuth_cli::say;
 use clap::Args;
 
 pub use checkpoint::Checkpoint;
@@ -97,6 +98,11 @@ pub fn train(
     while done < steps.end && !run.is_over() {
         if agreed.stop {
             save(run, done, progress)?;
+            if progress.is_shown {
+                say(format_args!(
+                    "stopped at step {done}; the same command continues from the checkpoint"
+                ));
+            }
             return Ok(End::Stopped(done));
         }
         let learnt = run.step(done, progress)?;

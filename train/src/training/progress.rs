@@ -39,7 +39,7 @@ impl ProgressLines {
 pub struct Progress {
     bar: ProgressBar,
     /// False on all ranks but the first, which print no progress.
-    is_shown: bool,
+    pub(super) is_shown: bool,
     /// The plural noun for a step's examples.
     examples: &'static str,
     step: u64,
