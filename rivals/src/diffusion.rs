@@ -9,7 +9,7 @@
 use anyhow::{Result, ensure};
 use azimuth_chess::position::{Position, board_after, legal_moves};
 use azimuth_chess::tokens::{LEN, tokenize};
-use azimuth_network::fused::{DropoutMask, LAYER_NORM_EPSILON, reference};
+use azimuth_network::fused::{Attention, DropoutMask, LAYER_NORM_EPSILON, reference};
 use azimuth_search::{Planner, Value};
 use candle_core::{D, DType, Device, Module, Tensor};
 use candle_nn::ops::{layer_norm_slow, log_softmax};
@@ -147,7 +147,8 @@ impl Layer {
         let [before_attention, before_widening] = &self.norms;
         let packed = self.packed.forward(&before_attention.of(stream)?)?;
         let bias = Tensor::zeros(packed.dim(2)?, packed.dtype(), packed.device())?;
-        let mixed = reference::attention(&packed, &bias, heads, DropoutMask::NONE)?;
+        let attention = Attention { packed: &packed, bias: &bias, heads, mask: DropoutMask::NONE };
+        let mixed = reference::attention(attention)?;
         let stream = (stream + self.mixed.forward(&mixed)?)?;
         let wide = self.wide.forward(&before_widening.of(&stream)?)?.relu()?;
         stream + self.narrow.forward(&wide)?

@@ -47,7 +47,7 @@ pub fn attention(operations: Operations, input: Attention<'_>) -> Result<Tensor>
         Path::Cpu => cpu::attention(input),
         #[cfg(feature = "cuda")]
         Path::Cuda if cuda::takes_attention(input.packed, input.heads)? => cuda::attention(input),
-        _ => reference::attend(input),
+        _ => reference::attention(input),
     }
 }
 

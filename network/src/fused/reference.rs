@@ -14,13 +14,8 @@ pub(super) fn embed(ids: &Tensor, table: &Tensor, positional: &Tensor) -> Result
     rows.broadcast_add(positional)?.reshape((batch * length, width))
 }
 
-/// Reference for [`super::attention`], from the parts of its input.
-pub fn attention(
-    packed: &Tensor,
-    bias: &Tensor,
-    heads: usize,
-    mask: DropoutMask,
-) -> Result<Tensor> {
+/// Reference for [`super::attention`].
+pub fn attention(Attention { packed, bias, heads, mask }: Attention<'_>) -> Result<Tensor> {
     let (batch, length, width) = packed.dims3()?;
     let (hidden, head) = (width / 3, width / 3 / heads);
     // (batch, length, 3H) -> q, k, v of (batch, heads, length, head).
@@ -33,14 +28,9 @@ pub fn attention(
     weights.matmul(&v)?.transpose(1, 2)?.reshape((batch, length, hidden))
 }
 
-/// Reference for [`super::attention`].
-pub(super) fn attend(Attention { packed, bias, heads, mask }: Attention<'_>) -> Result<Tensor> {
-    attention(packed, bias, heads, mask)
-}
-
 /// Reference for [`super::attention_back`].
 pub(super) fn attention_back(input: Attention<'_>, gradient: &Tensor) -> Result<Tensor> {
-    let attend = |x: &[Tensor]| attend(Attention { packed: &x[0], ..input });
+    let attend = |x: &[Tensor]| attention(Attention { packed: &x[0], ..input });
     let [gradients] = gradients(attend, [input.packed], gradient)?;
     Ok(gradients)
 }

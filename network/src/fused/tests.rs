@@ -59,7 +59,7 @@ pub(super) fn compare_attention(
         for mask in masks() {
             let input = Attention { packed: &packed, bias: &bias, heads, mask };
             let exact = Attention { packed: &exact, bias: &exact_bias, heads, mask };
-            let expected = reference::attend(exact)?;
+            let expected = reference::attention(exact)?;
             check(&what, &attention(input)?, &expected, tolerance)?;
             let expected = reference::attention_back(exact, &wide(&gradient)?)?;
             let found = back(input, &gradient)?;
