@@ -144,7 +144,7 @@ pub fn train(options: &TrainOptions, lesson: &Lesson, learner: &mut dyn Learner)
         optimizer,
         described,
         checkpoint: &path,
-        log: Log::open(&options.log(), first)?,
+        log: Log::open(&options.log(), first, None)?,
         metrics: Vec::new(),
         seconds_before,
         began: Instant::now(),

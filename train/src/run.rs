@@ -90,10 +90,8 @@ pub fn train_encoder(
     let sampler =
         Sampler::new(positions, architecture.clone(), *sampling, threshold, *seed, !on_cpu)?
             .only(own);
-    let log = || -> Result<Log> {
-        let log = Log::open(&output.weights.with_extension("jsonl"), first)?;
-        log.tensorboard(output.tensorboard.as_deref(), &output.weights)
-    };
+    let path = output.weights.with_extension("jsonl");
+    let log = || Log::open(&path, first, output.tensorboard.as_deref());
     let mut run = EncoderRun {
         config,
         described: serde_json::to_string(config)?,

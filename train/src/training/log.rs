@@ -15,14 +15,15 @@ use serde_json::Value;
 pub struct Log {
     path: PathBuf,
     file: File,
-    step: u64,
     events: Option<Events>,
 }
 
 impl Log {
     /// Opens the log at `path` of a run that has done `step` steps. Removes lines after that step:
-    /// a killed run repeats the steps after its last checkpoint.
-    pub fn open(path: &Path, step: u64) -> Result<Self> {
+    /// a killed run repeats the steps after its last checkpoint. With `tensorboard`, also writes the
+    /// numbers of its lines for TensorBoard, to a subfolder of this folder that has the name of the
+    /// log without its extension.
+    pub fn open(path: &Path, step: u64, tensorboard: Option<&Path>) -> Result<Self> {
         let name = || format!("log '{}'", path.display());
         let before = read_if_exists(path).with_context(name)?.unwrap_or_default();
         let before = String::from_utf8(before).with_context(name)?;
@@ -32,15 +33,9 @@ impl Log {
             replace_file(path, kept.as_bytes())?;
         }
         let file = OpenOptions::new().create(true).append(true).open(path).with_context(name)?;
-        Ok(Self { path: path.to_owned(), file, step, events: None })
-    }
-
-    /// Also writes the numbers of its lines for TensorBoard, to a subfolder of `folder`. The
-    /// subfolder has the name of `run`, a file or folder of the run, without the extension.
-    pub fn tensorboard(self, folder: Option<&Path>, run: &Path) -> Result<Self> {
-        let run = || run.file_stem().context("--tensorboard: the run has no name");
-        let events = folder.map(|folder| Events::create(&folder.join(run()?), self.step));
-        Ok(Self { events: events.transpose()?, ..self })
+        let run = path.file_stem().unwrap_or_default();
+        let events = tensorboard.map(|folder| Events::create(&folder.join(run), step));
+        Ok(Self { path: path.to_owned(), file, events: events.transpose()? })
     }
 
     /// Adds a line.
@@ -197,22 +192,22 @@ mod tests {
     fn lines_after_the_checkpoint_go() -> Result<()> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("run.jsonl");
-        let mut log = Log::open(&path, 0)?;
+        let mut log = Log::open(&path, 0, None)?;
         for step in [0, 10, 20] {
             log.add(&json!({"step": step}))?;
         }
         log.add(&json!({"run": {"step": 30}, "held_out": {"tau": 0.5}}))?;
         log.add(&json!({"run": {"step": 40}, "held_out": {"tau": 0.6}}))?;
         fs::write(&path, fs::read_to_string(&path)? + "{\"step\": 2")?;
-        let mut log = Log::open(&path, 30)?;
+        let mut log = Log::open(&path, 30, None)?;
         log.add(&json!({"step": 35}))?;
         let steps = || -> Result<Vec<Option<u64>>> {
             Ok(fs::read_to_string(&path)?.lines().map(step_of).collect())
         };
         assert_eq!(steps()?, [0, 10, 20, 30, 35].map(Some));
-        Log::open(&path, 0)?;
+        Log::open(&path, 0, None)?;
         assert_eq!(steps()?, []);
-        assert!(Log::open(&folder.path().join("none/run.jsonl"), 0).is_err());
+        assert!(Log::open(&folder.path().join("none/run.jsonl"), 0, None).is_err());
         Ok(())
     }
 }
