@@ -167,7 +167,8 @@ impl CustomOp2 for EmbeddingBag {
 /// [`Self::backward`] does.
 pub struct DeviceSums {
     bags: Bags,
-    activations: Tensor,
+    /// `clamp(x, 0, 1)²` of the sums: bags x H.
+    pub activations: Tensor,
 }
 
 impl DeviceSums {
@@ -195,11 +196,6 @@ impl DeviceSums {
             ),
         };
         Ok(Self { bags, activations })
-    }
-
-    /// `clamp(x, 0, 1)²` of the sums: bags x H.
-    pub fn activations(&self) -> &Tensor {
-        &self.activations
     }
 
     /// Gradients of the table, which has `rows` rows, and of the bias, given the gradient of the

@@ -173,7 +173,8 @@ pub struct Trace {
     cls: Tensor,
     /// Lengths of the embeddings before they were scaled to 1, (batch, 1).
     lengths: Tensor,
-    z: Tensor,
+    /// Unit embeddings, (batch x D), f32.
+    pub z: Tensor,
 }
 
 /// A layer's input and the result of each of its matrix products and operations, (rows, width).
@@ -411,13 +412,6 @@ impl Transformer {
     }
 }
 
-impl Trace {
-    /// Unit embeddings, (batch x D), f32.
-    pub fn embeddings(&self) -> &Tensor {
-        &self.z
-    }
-}
-
 /// Reshapes (batch x 78, width) to (batch, 78, width).
 fn sequences(rows: &Tensor) -> candle_core::Result<Tensor> {
     let (count, width) = rows.dims2()?;
@@ -543,7 +537,7 @@ mod tests {
         for dropout in [Dropout::NONE, Dropout::new(0.2, 11)] {
             let network = Transformer::new(&SMALL, &Parameters::new(parameters.clone()))?;
             let trace = network.forward_traced(&ids, dropout)?;
-            let slopes = wave(trace.embeddings().dims(), 0.77)?;
+            let slopes = wave(trace.z.dims(), 0.77)?;
             let found = network.backward(trace, &slopes)?;
             assert_eq!(found.len(), parameters.len());
             for spec in SMALL.parameters() {

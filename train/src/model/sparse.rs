@@ -135,7 +135,7 @@ impl Model for Sparse {
             Table::Dense(table) => table,
         };
         let sums = self.network.device_sums(&features, &table.folded()?)?;
-        let activations: Tensor = Var::from_tensor(sums.activations())?.as_tensor().clone();
+        let activations: Tensor = Var::from_tensor(&sums.activations)?.as_tensor().clone();
         let z = self.network.after_sums(&activations, &features)?;
         let back = move |slopes: &Tensor, gradients: &mut GradStore| -> Result<()> {
             let (own, bias) = sums.backward(slopes, table.own.dim(0)?)?;

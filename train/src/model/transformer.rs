@@ -112,7 +112,7 @@ impl Model for TransformerModel {
         let Inputs::Tokens(tokens) = inputs else { bail!("a transformer reads tokens") };
         let ids = token_ids(&tokens, self.master.device())?;
         let trace = self.network.forward_traced(&ids, Dropout::new(self.dropout, seed))?;
-        let z: Tensor = Var::from_tensor(trace.embeddings())?.as_tensor().clone();
+        let z: Tensor = Var::from_tensor(&trace.z)?.as_tensor().clone();
         let back = |slopes: &Tensor, gradients: &mut GradStore| -> Result<()> {
             let found = self.flatten(self.network.backward(trace, slopes)?)?;
             gradients.insert(&self.master, found);
