@@ -9,7 +9,7 @@ use candle_nn::{Linear, VarBuilder, init, linear};
 use cozy_chess::{Board, Move, Square};
 use serde::{Deserialize, Serialize};
 
-use crate::board::{move_index, viewer};
+use crate::board::{PLANES, move_index, viewer};
 
 pub fn clipped_relu(x: &Tensor) -> Result<Tensor> {
     match x.device().is_cpu() {
@@ -157,10 +157,10 @@ impl BoardConvolution {
         Self::of(linear(NEIGHBOURS * inputs, outputs, vb)?)
     }
 
-    /// The same with parameters that are 0 at first.
-    fn silent(inputs: usize, outputs: usize, vb: &VarBuilder<'_>) -> Result<Self> {
-        let weight = vb.get_with_hints((outputs, NEIGHBOURS * inputs), "weight", init::ZERO)?;
-        let bias = vb.get_with_hints(outputs, "bias", init::ZERO)?;
+    /// One with as many outputs as inputs, and with parameters that are 0 at first.
+    fn silent(channels: usize, vb: &VarBuilder<'_>) -> Result<Self> {
+        let weight = vb.get_with_hints((channels, NEIGHBOURS * channels), "weight", init::ZERO)?;
+        let bias = vb.get_with_hints(channels, "bias", init::ZERO)?;
         Self::of(Linear::new(weight, Some(bias)))
     }
 
@@ -203,7 +203,7 @@ pub struct TowerConfig {
     pub oriented: bool,
 }
 
-/// Maps boards x 64 x inputs to boards x 64 x channels.
+/// Maps the planes of boards (boards x 64 x 20) to boards x 64 x channels.
 #[derive(Clone)]
 pub struct ResidualTower {
     first: BoardConvolution,
@@ -212,15 +212,14 @@ pub struct ResidualTower {
 
 impl ResidualTower {
     /// A tower with the parameters `first` and `block.N.0`, `block.N.1`.
-    pub fn new(inputs: usize, config: TowerConfig, vb: &VarBuilder<'_>) -> Result<Self> {
-        let TowerConfig { blocks, channels, .. } = config;
+    pub fn new(blocks: usize, channels: usize, vb: &VarBuilder<'_>) -> Result<Self> {
         let block = |number: usize| {
             let vb = vb.pp("block").pp(number);
-            let second = BoardConvolution::silent(channels, channels, &vb.pp("1"))?;
+            let second = BoardConvolution::silent(channels, &vb.pp("1"))?;
             Ok([BoardConvolution::new(channels, channels, vb.pp("0"))?, second])
         };
         Ok(Self {
-            first: BoardConvolution::new(inputs, channels, vb.pp("first"))?,
+            first: BoardConvolution::new(PLANES, channels, vb.pp("first"))?,
             blocks: (0..blocks).map(block).collect::<Result<_>>()?,
         })
     }

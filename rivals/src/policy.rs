@@ -9,7 +9,7 @@ use candle_core::{Device, Module, Tensor};
 use candle_nn::{Linear, VarBuilder, linear};
 use cozy_chess::{Board, Move, Square};
 
-use crate::board::{MOVES, PLANES, planes};
+use crate::board::{MOVES, planes};
 use crate::network::{LegalMoves, ResidualTower, TowerConfig};
 use crate::planners::{MoveRanking, RanksMoves};
 use crate::training::{
@@ -28,7 +28,7 @@ impl PolicyNetwork {
     /// A network with the parameters `tower` and `policy`.
     pub fn new(config: TowerConfig, vb: &VarBuilder<'_>) -> candle_core::Result<Self> {
         Ok(Self {
-            tower: ResidualTower::new(PLANES, config, &vb.pp("tower"))?,
+            tower: ResidualTower::new(config.blocks, config.channels, &vb.pp("tower"))?,
             // For each square a logit of each move type.
             policy: linear(config.channels, MOVES / Square::NUM, vb.pp("policy"))?,
             oriented: config.oriented,

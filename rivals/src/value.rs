@@ -13,8 +13,8 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use crate::board::{PLANES, for_side, planes, signs};
-use crate::network::{BoardConvolution, ResidualTower, TowerConfig, ValueHead};
+use crate::board::{for_side, planes, signs};
+use crate::network::{BoardConvolution, ResidualTower, ValueHead};
 use crate::planners::AlphaBeta;
 use crate::training::{
     Learner, Lesson, MEASURED_AT_ONCE, Metrics, Plan, Study, TrainOptions, TrainingStep,
@@ -45,9 +45,8 @@ impl ValueNetwork {
     /// A network with the parameters `tower`, `last` and `value`.
     pub fn new(config: ValueConfig, vb: &VarBuilder<'_>) -> candle_core::Result<Self> {
         let ValueConfig { blocks, channels, last_channels, oriented } = config;
-        let tower = TowerConfig { blocks, channels, oriented };
         Ok(Self {
-            tower: ResidualTower::new(PLANES, tower, &vb.pp("tower"))?,
+            tower: ResidualTower::new(blocks, channels, &vb.pp("tower"))?,
             last: BoardConvolution::new(channels, last_channels, vb.pp("last"))?,
             value: ValueHead::new(last_channels, &vb.pp("value"))?,
             oriented,
