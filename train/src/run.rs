@@ -280,13 +280,9 @@ impl State {
         self.patience.is_some_and(|patience| self.since_best >= patience)
     }
 
-    pub fn current(&self) -> Result<Parameters> {
-        self.model.parameters()
-    }
-
     /// The parameters for play: the best ones if early stopping keeps them.
     pub fn playing(&self) -> Result<Parameters> {
-        self.best.clone().map_or_else(|| self.current(), Ok)
+        self.best.clone().map_or_else(|| self.model.parameters(), Ok)
     }
 }
 
@@ -350,7 +346,7 @@ impl Run for EncoderRun<'_> {
 impl EncoderRun<'_> {
     /// Measures the parameters on held-out games; the first rank prints and logs the metrics.
     fn validate(&mut self, progress: &mut Progress) -> Result<()> {
-        let (since, parameters) = (progress.since_last()?, self.state.current()?);
+        let (since, parameters) = (progress.since_last()?, self.state.model.parameters()?);
         let mut rms = f32::NAN;
         if let Some(log) = &mut self.log {
             let (config, data, device) = (self.config, self.data, self.device);
