@@ -75,8 +75,7 @@ impl fmt::Display for Architecture {
 }
 
 /// The side that wins at a score of 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Perspective {
     /// Scores point to White's win, whichever side is to move.
     White,
