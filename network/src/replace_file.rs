@@ -416,17 +416,4 @@ mod tests {
         assert!(format!("{error:#}").contains("not a regular file"), "{error:#}");
         Ok(())
     }
-
-    #[test]
-    fn no_other_file_is_touched() -> Result<()> {
-        let folder = tempfile::tempdir()?;
-        let at = |name: &str| folder.path().join(name);
-        fs::write(at("run.partial"), "a user's own")?;
-        replace_file(&at("run.json"), b"first")?;
-        replace_file(&at("run.json"), b"second")?;
-        assert_eq!(fs::read(at("run.partial"))?, b"a user's own");
-        assert_eq!(fs::read(at("run.json"))?, b"second");
-        assert_eq!(names(folder.path())?, ["run.json", "run.partial"]);
-        Ok(())
-    }
 }
