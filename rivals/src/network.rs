@@ -177,10 +177,6 @@ impl BoardConvolution {
         let places = Tensor::from_iter(places, linear.weight().device())?;
         Ok(Self { linear, places })
     }
-
-    pub fn device(&self) -> &Device {
-        self.places.device()
-    }
 }
 
 impl Module for BoardConvolution {
@@ -225,7 +221,7 @@ impl ResidualTower {
     }
 
     pub fn device(&self) -> &Device {
-        self.first.device()
+        self.first.places.device()
     }
 }
 
