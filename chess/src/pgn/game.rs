@@ -149,14 +149,6 @@ pub trait GameBuilder: Sized {
     /// Whether variations are read. Without them the moves are those of the main line.
     const VARIATIONS: bool;
 
-    /// Whether a variation ends before the first word that is no legal move, and [`Self::forgive`]
-    /// hears of it. Otherwise, the game ends there.
-    const FORGIVES_VARIATIONS: bool = false;
-
-    /// Whether the moves before a fault are a game, which [`Self::cut`] ends. Otherwise, a game with
-    /// a fault cannot be read.
-    const KEEPS_BEGINNING: bool = false;
-
     /// Whether null moves are played. Otherwise, they are faults.
     const NULL_MOVES: bool = false;
 
@@ -178,11 +170,16 @@ pub trait GameBuilder: Sized {
     /// The text has a result at its end.
     fn result(&mut self, _outcome: Outcome) {}
 
-    /// A variation ends before a fault.
-    fn forgive(&mut self, _fault: Fault) {}
+    /// A word of a variation is no legal move. If this is no error, the variation ends before it;
+    /// otherwise, the game does.
+    fn forgive(&mut self, fault: Fault) -> Result<(), Fault> {
+        Err(fault)
+    }
 
-    /// The game ends before a fault.
-    fn cut(&mut self, _fault: BadGame) {}
+    /// The game ends before a word that is no legal move. By default, it then cannot be read.
+    fn cut(self, fault: BadGame) -> Result<Self::Game, BadGame> {
+        Err(fault)
+    }
 
     /// The game has ended.
     fn end(self) -> Self::Game;
@@ -269,8 +266,6 @@ impl GameBuilder for Game {
 
     const VARIATIONS: bool = false;
 
-    const KEEPS_BEGINNING: bool = true;
-
     fn begin(tags: Tags, start: Position) -> Self {
         let (comments, moves) = (Vec::new(), Vec::new());
         Self { tags, start, comments, moves, outcome: None, fault: None, text: 0 }
@@ -295,8 +290,9 @@ impl GameBuilder for Game {
         self.outcome = Some(outcome);
     }
 
-    fn cut(&mut self, fault: BadGame) {
+    fn cut(mut self, fault: BadGame) -> Result<Self, BadGame> {
         self.fault = Some(fault);
+        Ok(self)
     }
 
     fn end(self) -> Self {

@@ -223,10 +223,7 @@ impl<B: GameBuilder> Reading<B> {
             return playing.map(|playing| playing.builder.end()).map_err(bad);
         };
         match self.playing {
-            Some(mut playing) if B::KEEPS_BEGINNING && matches!(fault, Fault::Move(..)) => {
-                playing.builder.cut(bad(fault));
-                Ok(playing.builder.end())
-            }
+            Some(playing) if matches!(fault, Fault::Move(..)) => playing.builder.cut(bad(fault)),
             _ => Err(bad(fault)),
         }
     }
@@ -344,9 +341,9 @@ impl<B: GameBuilder> Playing<B> {
         let played = self.read(text);
         let depth = self.outer.len();
         match played {
-            Err(fault @ Fault::Move(..)) if B::FORGIVES_VARIATIONS && depth > 0 => {
+            Err(fault @ Fault::Move(..)) if depth > 0 => {
+                self.builder.forgive(fault)?;
                 self.skipped = Some(depth);
-                self.builder.forgive(fault);
                 Ok(())
             }
             played => played,

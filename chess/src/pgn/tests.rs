@@ -33,8 +33,6 @@ impl<const FORGIVING: bool> GameBuilder for Nodes<FORGIVING> {
 
     const VARIATIONS: bool = true;
 
-    const FORGIVES_VARIATIONS: bool = FORGIVING;
-
     fn begin(_: Tags, _: Position) -> Self {
         Self(Vec::new())
     }
@@ -54,6 +52,10 @@ impl<const FORGIVING: bool> GameBuilder for Nodes<FORGIVING> {
 
     fn glyph(&mut self, line: &Line, nag: u8) {
         self.0.push(format!("{} ${nag}", line.after.id));
+    }
+
+    fn forgive(&mut self, fault: Fault) -> Result<(), Fault> {
+        if FORGIVING { Ok(()) } else { Err(fault) }
     }
 
     fn end(self) -> Vec<String> {

@@ -101,10 +101,6 @@ impl GameBuilder for Game {
 
     const VARIATIONS: bool = true;
 
-    const FORGIVES_VARIATIONS: bool = true;
-
-    const KEEPS_BEGINNING: bool = true;
-
     fn begin(tags: Tags, start: Position) -> Self {
         let fen = tags.known("FEN").and_then(|fen| Position::read_fen(fen).ok());
         Self {
@@ -165,12 +161,14 @@ impl GameBuilder for Game {
         self.result.get_or_insert(outcome.as_pgn());
     }
 
-    fn forgive(&mut self, fault: Fault) {
+    fn forgive(&mut self, fault: Fault) -> Result<(), Fault> {
         self.variation_fault.get_or_insert_with(|| fault.to_string());
+        Ok(())
     }
 
-    fn cut(&mut self, fault: BadGame) {
+    fn cut(mut self, fault: BadGame) -> Result<Self, BadGame> {
         self.fault = Some(fault);
+        Ok(self)
     }
 
     fn end(self) -> Self {
