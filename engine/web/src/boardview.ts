@@ -108,7 +108,7 @@ export class BoardView {
         dests: movable === 'none' || canMove !== node.turn ? new Map() : chessgroundDests(position),
       } as NonNullable<Parameters<Api['set']>[0]['movable']>,
       premovable: { enabled: state.premove },
-      ...(node.lastMove ? { lastMove: node.lastMove as Key[] } : { lastMove: [] }),
+      lastMove: node.lastMove ?? [],
     });
     if (known?.node !== node || known.editing) {
       this.board.setShapes([]);

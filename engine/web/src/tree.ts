@@ -1,5 +1,7 @@
 // A game as a tree: the first position, and moves with variations.
 
+import type { DrawShape } from '@lichess-org/chessground/draw';
+import type { Key } from '@lichess-org/chessground/types';
 import { Chess, castlingSide, normalizeMove, type Position } from 'chessops/chess';
 import { INITIAL_FEN, makeFen, parseFen } from 'chessops/fen';
 import { makeSan, parseSan } from 'chessops/san';
@@ -35,7 +37,7 @@ export class TreeNode {
   }
 
   /** The squares of the move that led here, as a person sees it: castling ends on the king's square. */
-  get lastMove(): [string, string] | null {
+  get lastMove(): [Key, Key] | null {
     if (!this.move || !this.parent) return null;
     return squaresOf(this.parent.position, this.move);
   }
@@ -177,7 +179,7 @@ export function epdOf(position: Position): string {
 }
 
 /** The squares that a person sees a move start and end on. */
-export function squaresOf(position: Position, move: NormalMove): [string, string] {
+function squaresOf(position: Position, move: NormalMove): [Key, Key] {
   const side = castlingSide(position, move);
   const to = side ? kingCastlesTo(position.turn, side) : move.to;
   return [makeSquare(move.from), makeSquare(to)];
@@ -227,9 +229,10 @@ export function sansOf(position: Position, line: string[]): string[] {
   return sans;
 }
 
-/** The squares of a UCI move. */
-export function arrowOf(position: Position, uci: string): [string, string] | null {
-  const read = parseUci(uci);
-  if (!read || !('from' in read)) return null;
-  return squaresOf(position, normalizeMove(position, read) as NormalMove);
+/** The arrow of a UCI move; none without one. */
+export function arrowOf(position: Position, uci: string | null | undefined, brush: string): DrawShape[] {
+  const read = uci ? parseUci(uci) : undefined;
+  if (!read || !('from' in read)) return [];
+  const [orig, dest] = squaresOf(position, normalizeMove(position, read) as NormalMove);
+  return [{ orig, dest, brush }];
 }

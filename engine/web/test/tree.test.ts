@@ -56,7 +56,7 @@ test('moves are read as SAN and in UCI notation, and castling as either', () => 
   assert.equal(node.playText('o-o')?.san, 'O-O');
   assert.equal(node.playText('e1e5'), null);
   assert.equal(node.playText('nonsense'), null);
-  assert.deepEqual(arrowOf(node.position, 'e1h1'), ['e1', 'g1']);
+  assert.deepEqual(arrowOf(node.position, 'e1h1', 'green'), [{ orig: 'e1', dest: 'g1', brush: 'green' }]);
   assert.deepEqual(sansOf(node.position, ['e1g1', 'e8c8', 'a1a2', 'a1a3']), ['O-O', 'O-O-O', 'Ra2']);
 });
 

@@ -446,22 +446,20 @@ function nameOf(game: FileGame, at: number): string {
 }
 
 /** Arrows of the best lines: the width falls with the loss of expected score. */
-export function bestArrows(node: TreeNode, info: Info): DrawShape[] {
+function bestArrows(node: TreeNode, info: Info): DrawShape[] {
   const best = info.lines[0] ? expectedScore(info.lines[0]) : 0;
   const shapes: DrawShape[] = [];
   info.lines.forEach((line, at) => {
     const loss = best - expectedScore(line);
-    const squares = line.pv[0] ? arrowOf(node.position, line.pv[0]) : null;
-    if (!squares || loss > ARROW_LOSS) return;
+    if (loss > ARROW_LOSS) return;
     const lineWidth = Math.round(WIDEST - (WIDEST - NARROWEST) * (loss / ARROW_LOSS));
-    const [orig, dest] = squares as [Key, Key];
-    shapes.push({
-      orig,
-      dest,
-      brush: at === 0 ? 'blue' : 'paleBlue',
-      modifiers: { lineWidth },
-      ...(at === 0 ? {} : { label: { text: `${Math.round(100 * whiteShare(line, node.turn))}` } }),
-    });
+    for (const arrow of arrowOf(node.position, line.pv[0], at === 0 ? 'blue' : 'paleBlue')) {
+      shapes.push({
+        ...arrow,
+        modifiers: { lineWidth },
+        ...(at === 0 ? {} : { label: { text: `${Math.round(100 * whiteShare(line, node.turn))}` } }),
+      });
+    }
   });
   // The best line is drawn last, above the others.
   return shapes.reverse();

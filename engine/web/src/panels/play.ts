@@ -1,7 +1,6 @@
 // A game against the engine.
 
 import type { DrawShape } from '@lichess-org/chessground/draw';
-import type { Key } from '@lichess-org/chessground/types';
 import type { Color, Move } from 'chessops/types';
 import type { App, Panel } from '../app.js';
 import { Clock, clockComment, timeOf, type ClockState } from '../clock.js';
@@ -176,10 +175,7 @@ export class PlayPanel implements Panel {
   arrows(): DrawShape[] {
     const { current } = this.app;
     const best = this.hinting && current === this.game?.tip ? current.info?.lines[0]?.pv[0] : undefined;
-    const squares = best ? arrowOf(current.position, best) : null;
-    if (!squares) return [];
-    const [orig, dest] = squares as [Key, Key];
-    return [{ orig, dest, brush: 'green' }];
+    return arrowOf(current.position, best, 'green');
   }
 
   private async begin(fromHere: boolean): Promise<void> {

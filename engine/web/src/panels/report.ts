@@ -1,7 +1,6 @@
 // The report of a finished game: accuracy, mistakes, better moves, and another try.
 
 import type { DrawShape } from '@lichess-org/chessground/draw';
-import type { Key } from '@lichess-org/chessground/types';
 import type { Color, Move } from 'chessops/types';
 import { averageLoss, gameAccuracy, winPercentage } from '../accuracy.js';
 import type { App, Panel } from '../app.js';
@@ -222,10 +221,7 @@ export class ReportPanel implements Panel {
     // After a mistake, the better move; elsewhere the best one.
     const wrong = node.judged?.judgement && before?.judged?.pv[0];
     const from = wrong && before ? before : node;
-    const uci = wrong || node.judged?.pv[0];
-    const squares = uci ? arrowOf(from.position, uci) : null;
-    if (!squares) return [];
-    return [{ orig: squares[0] as Key, dest: squares[1] as Key, brush: wrong ? 'green' : 'paleBlue' }];
+    return arrowOf(from.position, wrong || node.judged?.pv[0], wrong ? 'green' : 'paleBlue');
   }
 
   onMove(move: Move): boolean {

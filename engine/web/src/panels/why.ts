@@ -1,7 +1,6 @@
 // Why a move: the table of all moves before and after the search, the reason, and the beam's tree.
 
 import type { DrawShape } from '@lichess-org/chessground/draw';
-import type { Key } from '@lichess-org/chessground/types';
 import type { Move } from 'chessops/types';
 import { makeUci } from 'chessops/util';
 import type { App } from '../app.js';
@@ -122,13 +121,9 @@ export class WhyPanel extends PositionPanel {
   arrows(): DrawShape[] {
     const node = this.app.current;
     const best = this.explanation?.search.pv[0];
-    const arrow = (uci: string, brush: string): DrawShape[] => {
-      const squares = arrowOf(node.position, uci);
-      return squares ? [{ orig: squares[0] as Key, dest: squares[1] as Key, brush }] : [];
-    };
     if (this.node !== node || !best) return [];
-    const asked = this.asked && this.asked !== best ? arrow(this.asked, 'red') : [];
-    return [...arrow(best, 'green'), ...asked];
+    const asked = this.asked !== best ? arrowOf(node.position, this.asked, 'red') : [];
+    return [...arrowOf(node.position, best, 'green'), ...asked];
   }
 
   /** Draws the tree after an iteration; without one, the place for it. */
