@@ -20,11 +20,13 @@ export interface Tasks {
   run(line: GameLine, task: Task, listener: Listener): void;
   /** Ends the task. Its listener hears nothing more. */
   stop(): void;
+  /** Whether this task goes on. */
+  runs(name: Task['name']): boolean;
   isOpen(): boolean;
 }
 
 /** The file of a report has no engine. */
-export const NO_ENGINE: Tasks = { run: () => undefined, stop: () => undefined, isOpen: () => false };
+export const NO_ENGINE: Tasks = { run: () => undefined, stop: () => undefined, runs: () => false, isOpen: () => false };
 
 interface Running {
   id: number;
@@ -77,6 +79,10 @@ export class Engine implements Tasks {
     if (!this.running) return;
     this.running = null;
     if (this.isOpen()) this.link.send({ type: 'stop' });
+  }
+
+  runs(name: Task['name']): boolean {
+    return this.running?.task.name === name;
   }
 
   private send({ id, line, task }: Running): void {

@@ -30,12 +30,8 @@ export class ReportPanel implements Panel {
   readonly listsMoves = true;
   private line: TreeNode[] = [];
   private message = '';
-  /** The game whose analysis has begun: the graph has its place before it has a point. */
-  private begun: TreeNode | null = null;
-  /** The last position that was analysed. */
+  /** The last position of the game whose analysis has begun. */
   private end: TreeNode | null = null;
-  /** Whether the engine analyses the game. Another task would end that. */
-  private running = false;
   /** Whether the first mistake is shown as soon as it is found. */
   private seeking = false;
   /** The game that `whose` was chosen for. */
@@ -115,7 +111,6 @@ export class ReportPanel implements Panel {
   leave(): void {
     this.app.engine.stop();
     this.retrying = null;
-    this.running = false;
   }
 
   update(): void {
@@ -164,10 +159,8 @@ export class ReportPanel implements Panel {
       return;
     }
     for (const node of line) node.judged = null;
-    this.begun = this.app.root;
     const last = line[line.length - 1] as TreeNode;
     this.end = last;
-    this.running = true;
     const task = { name: 'report', milliseconds: Number(this.time.value) } as const;
     this.app.engine.run(gameLine(last), task, (event) => this.hear(line, event));
     this.draw();
@@ -175,7 +168,6 @@ export class ReportPanel implements Panel {
 
   private hear(line: TreeNode[], event: TaskEvent): void {
     this.message = stateOf(event) ?? this.message;
-    if (event.type === 'ended' || event.type === 'error') this.running = false;
     if (event.type === 'judged') {
       const node = line[event.ply];
       if (node) node.judged = event;
@@ -292,7 +284,8 @@ export class ReportPanel implements Panel {
       this.whose.value = you?.toLowerCase() ?? '';
     }
     this.status.textContent = this.message || '\u00a0';
-    const judged = this.begun === this.app.root || this.line.some((node) => node.judged);
+    // The graph has its place before it has a point.
+    const judged = this.end?.root() === this.app.root || this.line.some((node) => node.judged);
     this.actions.hidden = this.saving.hidden = this.counts.hidden = this.graphBox.hidden = !judged;
     if (!judged) {
       this.about.replaceChildren();
@@ -346,9 +339,11 @@ export class ReportPanel implements Panel {
     const title = element('h2', {}, before ? `${node.number} ${node.san} ` : texts.start);
     if (judged.judgement) title.append(element('span', { class: judged.judgement }, texts.judgements[judged.judgement][0]));
     const chances = judged.wdl ? [wdlText(whiteWdl(judged.wdl, node.turn))] : [];
-    const retry = judged.judgement && before?.judged ? [button(texts.retry, () => this.retry(node), { id: 'retry', disabled: this.running })] : [];
+    // Another task would end the analysis of the game.
+    const disabled = this.app.engine.runs('report');
+    const retry = judged.judgement && before?.judged ? [button(texts.retry, () => this.retry(node), { id: 'retry', disabled })] : [];
     const { askWhy } = this;
-    const why = judged.judgement && askWhy ? [button(texts.whyThis, () => askWhy(node), { id: 'ask-why', disabled: this.running })] : [];
+    const why = judged.judgement && askWhy ? [button(texts.whyThis, () => askWhy(node), { id: 'ask-why', disabled })] : [];
     const head = element('div', { class: 'row head' }, title, ...retry, ...why);
     const parts: HTMLElement[] = [head, element('p', { class: 'figures' }, [scoreText(judged.score, node.turn), ...chances].join('. '))];
     if (judged.loss !== null && judged.rank) {

@@ -37,8 +37,6 @@ export class SpacePanel extends PositionPanel {
   private timer: number | null = null;
   /** The position that such a game goes to. */
   private next: TreeNode | null = null;
-  /** Whether the engine has not yet placed the position. */
-  private waiting = false;
 
   constructor(app: App) {
     super(app);
@@ -71,10 +69,8 @@ export class SpacePanel extends PositionPanel {
       this.learn(recording.space(node, isFirst));
       return;
     }
-    this.waiting = true;
     this.ask(node, { name: 'space', sample: isFirst }, (event) => {
       if (event.type === 'space') this.learn(event);
-      if (event.type === 'ended' || event.type === 'error') this.waiting = false;
     });
   }
 
@@ -91,7 +87,8 @@ export class SpacePanel extends PositionPanel {
   }
 
   private step(): void {
-    if (this.waiting) return;
+    // The engine has not yet placed the position.
+    if (this.app.engine.runs('space')) return;
     this.next = this.app.current.children[0] ?? null;
     if (this.next) this.app.go(this.next);
     if (!this.next?.children.length) this.pause();
