@@ -62,15 +62,10 @@ function navigation(node: TreeNode, key: string, shift: boolean): TreeNode | nul
     case 'ArrowDown':
     case 'End':
     case '$':
-      return last(node);
+      return node.last();
     default:
       return null;
   }
-}
-
-export function last(node: TreeNode): TreeNode {
-  const line = node.mainLine();
-  return line[line.length - 1] ?? node;
 }
 
 /** The position before the variation, or the fork before. */

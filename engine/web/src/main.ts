@@ -8,7 +8,7 @@ import { App, type Tab } from './app.js';
 import { BoardView } from './boardview.js';
 import { byId, button, element } from './dom.js';
 import { Engine, NO_ENGINE } from './engine.js';
-import { last, listen } from './keys.js';
+import { listen } from './keys.js';
 import { texts } from './language.js';
 import { makeSwitches } from './look.js';
 import { MovesList } from './moves.js';
@@ -151,7 +151,7 @@ function makeControls(): void {
     ['first', texts.first, () => app.go(app.root)],
     ['previous', texts.previous, () => app.go(app.current.parent ?? app.current)],
     ['next', texts.next, () => app.go(app.current.children[0] ?? app.current)],
-    ['last', texts.last, () => app.go(last(app.current))],
+    ['last', texts.last, () => app.go(app.current.last())],
     ['flip', texts.flip, () => flip()],
     ['help-button', texts.help, help],
   ];

@@ -115,8 +115,7 @@ export function writeGame(tags: Tags, root: TreeNode, noted?: (node: TreeNode) =
       return [name, tags.get(name) ?? unknown];
     }),
   );
-  const line = root.mainLine();
-  const opening = openingOf(line[line.length - 1] ?? root);
+  const opening = openingOf(root.last());
   if (opening) headers.set('ECO', opening.eco).set('Opening', opening.name);
   for (const [name, value] of tags) headers.set(name, value);
   if (root.fen !== INITIAL_FEN) {

@@ -171,6 +171,11 @@ export class TreeNode {
     for (let node: TreeNode | undefined = this; node; node = node.children[0]) nodes.push(node);
     return nodes;
   }
+
+  /** The end of that line. */
+  last(): TreeNode {
+    return this.mainLine().at(-1) ?? this;
+  }
 }
 
 /** The position without its counters: equal texts are the same position. */

@@ -104,8 +104,7 @@ export class PlayPanel implements Panel {
     if (!found || (found.end && !ended)) return;
     try {
       const { root, tags } = treeOf(found.moves);
-      const line = root.mainLine();
-      const tip = line[line.length - 1] ?? root;
+      const tip = root.last();
       const clock = found.clock ? new Clock(found.clock) : null;
       this.game = { ...found, clock, tip, score: null };
       this.app.load(root, tags, tip);

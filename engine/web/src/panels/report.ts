@@ -393,7 +393,7 @@ export class ReportPanel implements Panel {
       loss: node.judged?.loss ?? null,
       judgement: node.judged?.judgement ?? null,
     }));
-    const opening = openingOf(this.line[this.line.length - 1] ?? this.app.root);
+    const opening = openingOf(this.line.at(-1) ?? this.app.root);
     const text = JSON.stringify({ tags: Object.fromEntries(this.app.tags), opening, positions }, null, 2);
     saveFile('report.json', 'application/json', text);
   }

@@ -137,7 +137,7 @@ export class SpacePanel extends PositionPanel {
     }
     const svg = this.svg;
     svg.querySelector('#game')?.remove();
-    const here = found.path[found.path.length - 1] ?? [0, 0];
+    const here = found.path.at(-1) ?? [0, 0];
     svg.setAttribute('aria-label', texts.spaceLabel(here[0].toFixed(3), found.candidates.length));
     const layer = shape('g', { id: 'game' });
     for (const candidate of found.candidates) {
@@ -227,7 +227,7 @@ export class SpacePanel extends PositionPanel {
   /** Says where the position lies, and shows those near it. */
   private describe(found: Space, node: TreeNode): void {
     const sample = this.sample ?? [];
-    const [cosine] = found.path[found.path.length - 1] ?? [0];
+    const [cosine] = found.path.at(-1) ?? [0];
     const score = scoreAt(cosine, node.turn, sample);
     this.where.textContent = texts.spaceWhere(texts.percent(String(Math.round(100 * score))));
     const near = found.near.flatMap((at) => sample[at] ?? []);
