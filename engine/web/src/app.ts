@@ -52,8 +52,8 @@ export class App {
     /** The games of a report's file; none where there is an engine. */
     readonly recording: Recording | null,
     public tab: Tab,
-    /** Draws the page again. */
-    private readonly draw: () => void,
+    /** Draws the board and the evaluation again. */
+    readonly redraw: () => void,
     /** Says something to people who do not see the page. */
     readonly announce: (text: string) => void,
   ) {}
@@ -72,12 +72,7 @@ export class App {
   /** Draws everything that depends on the position or the tree. */
   update(): void {
     this.panel().update();
-    this.draw();
-  }
-
-  /** Draws the board and the evaluation again. */
-  redraw(): void {
-    this.draw();
+    this.redraw();
   }
 
   go(node: TreeNode): void {

@@ -96,7 +96,7 @@ function draw(): void {
     editing,
     movable: panel.movable?.() ?? 'both',
     arrows: app.arrowsShown ? panel.arrows() : [],
-    premove: app.tab === 'play' && (play?.premove() ?? false),
+    premove: app.tab === 'play' && (play?.isPlaying() ?? false),
     evaluation: !panel.hidesEvaluation?.(),
   });
   players.draw(view.orientation);

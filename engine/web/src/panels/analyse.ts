@@ -95,7 +95,7 @@ export class AnalysePanel implements Panel {
           this.app.update();
         }),
         button(texts.deleteFrom, () => this.deleteFrom()),
-        button(texts.anew, () => this.anew(), { id: 'anew' }),
+        button(texts.anew, () => this.begun(newGame()), { id: 'anew' }),
       ),
     );
     this.analysis = element(
@@ -332,10 +332,6 @@ export class AnalysePanel implements Panel {
   private say(text: string): void {
     this.notice = text;
     this.draw();
-  }
-
-  private anew(): void {
-    this.begun(newGame());
   }
 
   /** Shows a new game in place of those that were loaded. */

@@ -159,10 +159,6 @@ export class PlayPanel implements Panel {
     return this.isPlaying() && !this.settings.evaluation;
   }
 
-  premove(): boolean {
-    return this.isPlaying();
-  }
-
   onMove(move: Move): boolean {
     const game = this.game;
     if (!game || game.end || this.app.current !== game.tip || game.tip.turn !== game.me) return true;
