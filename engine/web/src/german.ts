@@ -48,7 +48,6 @@ export const german: Texts = {
   promotion: 'Der Bauer wird',
   moves: 'Züge',
   noMoves: 'Noch keine Züge.',
-  opening: 'Eröffnung',
   variation: 'Variante',
   deleteFrom: 'Ab hier löschen',
   promoteLine: 'Zur Hauptvariante machen',

@@ -79,8 +79,7 @@ export interface ExplainedMove {
 /** What `azimuth explain --json` writes, as far as the page uses it. */
 export interface Explanation {
   reason: string;
-  position: Score & { cosine: number };
-  search: Score & { depth: number; nodes: number; pv: string[]; pv_san: string[] };
+  search: { pv: string[] };
   moves: ExplainedMove[];
 }
 
@@ -93,7 +92,6 @@ export interface Tree {
 export interface Branch extends Tree {
   san: string;
   first_sight: number;
-  verified?: number;
   searched: number;
 }
 

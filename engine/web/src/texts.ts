@@ -44,7 +44,6 @@ export const english = {
   promotion: 'Promote the pawn to',
   moves: 'Moves',
   noMoves: 'No moves yet.',
-  opening: 'Opening',
   variation: 'Variation',
   deleteFrom: 'Delete from here',
   promoteLine: 'Make main line',
