@@ -3,18 +3,11 @@ import { test } from 'node:test';
 import { Explorer } from '../src/explorer.js';
 import type { FileGame } from '../src/protocol.js';
 import { mayBeKnown, ranked } from '../src/tables.js';
-import { newGame, rootOf, type TreeNode } from '../src/tree.js';
-
-function after(sans: string, fen?: string): TreeNode {
-  return sans.split(' ').reduce<TreeNode>((node, san) => {
-    const next = san ? node.playText(san) : node;
-    assert.ok(next, san);
-    return next;
-  }, fen ? rootOf(fen) : newGame());
-}
+import { newGame, rootOf } from '../src/tree.js';
+import { played } from './played.js';
 
 function game(sans: string, result: string | null, fen?: string): FileGame {
-  const nodes = after(sans, fen).path().map(({ uci }, parent) => ({ parent, uci }));
+  const nodes = played(sans, fen).path().map(({ uci }, parent) => ({ parent, uci }));
   return { tags: [], fen: fen ?? newGame().fen, result, comments: [], nodes };
 }
 
@@ -38,11 +31,11 @@ test('the explorer counts the moves and results of games, whichever moves led to
     { uci: 'e2e4', games: 3, wins: 1, draws: 0, losses: 1 },
     { uci: 'd2d4', games: 1, wins: 0, draws: 1, losses: 0 },
   ]);
-  assert.deepEqual(explorer.moves(after('e4').position).map(({ uci, games }) => [uci, games]), [['e7e5', 2], ['c7c5', 1]]);
-  assert.deepEqual(explorer.moves(after('e4 e5 Nf3').position), []);
-  assert.deepEqual(explorer.moves(after('a3').position), []);
+  assert.deepEqual(explorer.moves(played('e4').position).map(({ uci, games }) => [uci, games]), [['e7e5', 2], ['c7c5', 1]]);
+  assert.deepEqual(explorer.moves(played('e4 e5 Nf3').position), []);
+  assert.deepEqual(explorer.moves(played('a3').position), []);
   const both = explored([game('d4 Nf6 c4 e6', '1-0'), game('c4 Nf6 d4 g6', '0-1')]);
-  assert.deepEqual(both.moves(after('c4 Nf6 d4').position).map(({ uci }) => uci), ['e7e6', 'g7g6']);
+  assert.deepEqual(both.moves(played('c4 Nf6 d4').position).map(({ uci }) => uci), ['e7e6', 'g7g6']);
 });
 
 test('the explorer counts a repeated move once a game, and no variation', () => {
@@ -56,7 +49,7 @@ test('the explorer counts a repeated move once a game, and no variation', () => 
   ];
   const varied = explored([{ tags: [], fen: newGame().fen, result: '1-0', comments: [], nodes }]);
   assert.deepEqual(varied.moves(newGame().position).map(({ uci }) => uci), ['e2e4']);
-  assert.deepEqual(varied.moves(after('e4').position).map(({ uci }) => uci), ['e7e5']);
+  assert.deepEqual(varied.moves(played('e4').position).map(({ uci }) => uci), ['e7e5']);
 });
 
 test('castling is one move in either notation, and a position that cannot be shown is left out', () => {

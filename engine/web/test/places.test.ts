@@ -4,15 +4,8 @@ import { fragmentOf, nodeAt, targetOf, targetTo } from '../src/address.js';
 import { openingOf, openingText } from '../src/opening.js';
 import { commandIn, writeGame } from '../src/pgn.js';
 import { Recording, type Recorded } from '../src/recording.js';
-import { newGame, rootOf, type TreeNode } from '../src/tree.js';
-
-function played(sans: string): TreeNode {
-  return sans.split(' ').reduce<TreeNode>((node, san) => {
-    const next = node.playText(san);
-    assert.ok(next, san);
-    return next;
-  }, newGame());
-}
+import { newGame, rootOf } from '../src/tree.js';
+import { played } from './played.js';
 
 test('openings are named by position', () => {
   assert.equal(openingOf(newGame()), null);

@@ -5,6 +5,7 @@ import { captured } from '../src/players.js';
 import { gameText, occasionOf, tagsOf, titleOf, treeOf, writeGame } from '../src/pgn.js';
 import type { GameText } from '../src/protocol.js';
 import { arrowOf, gameLine, lineTo, newGame, rootOf, sansOf } from '../src/tree.js';
+import { played } from './played.js';
 
 const GAME: GameText = {
   tags: [['White', 'A'], ['Black', 'B']],
@@ -22,16 +23,6 @@ const GAME: GameText = {
     { parent: 7, uci: 'b8c6' },
   ],
 };
-
-function played(sans: string, fen?: string) {
-  let node = fen ? rootOf(fen) : newGame();
-  for (const san of sans.split(' ')) {
-    const next = node.playText(san);
-    assert.ok(next, san);
-    node = next;
-  }
-  return node;
-}
 
 test('a game is read and written with its variations, comments and glyphs', () => {
   const { root, tags } = treeOf(GAME);
