@@ -21,7 +21,7 @@ fn only_the_page_itself_is_answered() -> Result<()> {
     let server = Server::start(&[])?;
     let (host, token) = (server.host.as_str(), server.token());
     let port = host.rsplit_once(':').context("no port")?.1;
-    let own = format!("http://{host}");
+    let [own, secure] = ["http", "https"].map(|scheme| format!("{scheme}://{host}"));
     let page = format!("/{token}/");
     let (status, answer) = server.ask(&page, &[("Host", host)])?;
     assert_eq!(status, 200);
@@ -50,11 +50,15 @@ fn only_the_page_itself_is_answered() -> Result<()> {
         ("/".to_owned(), vec![("Host", host)], 403),
         ("/board.js".to_owned(), vec![("Host", host)], 403),
         (format!("/{}/", "0".repeat(32)), vec![("Host", host)], 403),
+        (format!("/{}/", &token[..16]), vec![("Host", host)], 403),
         (format!("/{}/socket", "0".repeat(32)), vec![("Host", host), ("Origin", &own)], 403),
         (page.clone(), vec![("Host", &localhost)], 200),
         (page.clone(), vec![("Host", &evil)], 403),
+        (page.clone(), vec![], 403),
         (page.clone(), vec![("Host", host), ("Host", host)], 403),
         (page.clone(), vec![("Host", host), ("Origin", "http://evil.example")], 403),
+        (page.clone(), vec![("Host", host), ("Origin", "null")], 403),
+        (page.clone(), vec![("Host", host), ("Origin", &secure)], 403),
         (socket.clone(), vec![("Host", host), ("Origin", "http://evil.example")], 403),
         (socket.clone(), vec![("Host", host)], 403),
         (socket, vec![("Host", &evil), ("Origin", "http://evil.example")], 403),
