@@ -36,9 +36,6 @@ pub struct Suite {
     /// Weights file [default: the default weights of the planner].
     #[arg(long)]
     weights: Option<PathBuf>,
-    /// Beam width: number of moves kept at each node.
-    #[arg(long, default_value_t = 3)]
-    width: usize,
     /// Maximum search depth, in plies; every depth from 1 is measured.
     #[arg(long, default_value_t = 6)]
     depth: u32,
@@ -64,7 +61,7 @@ const RESOURCES: Resources = Resources { hash_mb: 16, threads: 1 };
 /// Solves the problems, prints one line per depth or file, and writes the JSON.
 pub fn run(arguments: &Suite) -> Result<()> {
     let (device, dtype) = arguments.device.open()?;
-    ensure!(arguments.width > 0 && arguments.depth > 0, "--width and --depth: expected at least 1");
+    ensure!(arguments.depth > 0, "--depth: expected at least 1");
     let inputs = arguments.files.iter().chain(&arguments.weights);
     arguments.json.check(&inputs.collect::<Vec<_>>())?;
     let weights = Arc::new(
@@ -114,18 +111,16 @@ fn solver(arguments: &Suite, worker: &Worker) -> Result<Box<dyn Planner>> {
 }
 
 fn settings(arguments: &Suite) -> PlannerSettings {
-    let Suite { width, verify, .. } = *arguments;
-    let beam = BeamSettings { width, verify, ..BeamSettings::default() };
+    let beam = BeamSettings { verify: arguments.verify, ..BeamSettings::default() };
     PlannerSettings { beam, ..PlannerSettings::default() }
 }
 
 fn described(arguments: &Suite) -> String {
+    let width = settings(arguments).beam.width;
     match arguments.planner {
-        PlannerKind::Beam if arguments.verify == BeamVerify::None => {
-            format!("beam, width {}", arguments.width)
-        }
+        PlannerKind::Beam if arguments.verify == BeamVerify::None => format!("beam, width {width}"),
         PlannerKind::Beam => {
-            format!("beam, width {}, verify {}", arguments.width, name_of(&arguments.verify))
+            format!("beam, width {width}, verify {}", name_of(&arguments.verify))
         }
         PlannerKind::Selective => "selective".to_owned(),
     }
