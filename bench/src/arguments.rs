@@ -49,7 +49,7 @@ pub fn notice(text: &str) {
 pub struct JsonFile {
     /// Also write the results to this JSON file.
     #[arg(long)]
-    json: Option<PathBuf>,
+    pub json: Option<PathBuf>,
 }
 
 impl JsonFile {

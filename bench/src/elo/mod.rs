@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_cli::{print_line, say};
-use azimuth_network::replace_file::{check_different, check_output, replace_file};
+use azimuth_network::replace_file::check_different;
 use clap::Args;
 use crossbeam_channel::{bounded, unbounded};
 use game::{Adjudication, DrawRule, ResignRule};
 use player::{Participant, Player, Roster};
 use serde::Serialize;
 
-use crate::arguments::DeviceArguments;
+use crate::arguments::{DeviceArguments, JsonFile};
 use crate::games::{GameFile, GameRecord};
 use crate::rating::{Sprt, Standings, Verdict, table};
 use crate::settings::PlayerSettings;
@@ -86,9 +86,8 @@ pub struct Elo {
     /// `elo0=0,elo1=5[,alpha=0.05][,beta=0.05][,model=normalized|logistic]`.
     #[arg(long)]
     sprt: Option<Sprt>,
-    /// Also write the result of every pairing to this JSON file.
-    #[arg(long)]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    json: JsonFile,
     #[command(flatten)]
     device: DeviceArguments,
 }
@@ -104,10 +103,10 @@ pub fn run(arguments: Elo) -> Result<()> {
         "--sprt compares one --player with one --against"
     );
     let openings = book::openings(&book, games / 2, seed)?;
-    if let Some(path) = &json {
+    if let Some(path) = &json.json {
         check_different(&[&pgn, path])?;
-        check_output(path, &[&book])?;
     }
+    json.check(&[&book])?;
     let (device, dtype) = arguments.device.open()?;
     let roster = Roster::assemble(players.into_iter().chain(opponents).collect(), &device, dtype)?;
     let pairings = (0..measured)
@@ -147,10 +146,7 @@ pub fn run(arguments: Elo) -> Result<()> {
             Ok(if decided { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
     }
-    if let Some(path) = &json {
-        let results = PairingResult::of_all(&tournament, &standings);
-        replace_file(path, serde_json::to_string_pretty(&results)?.as_bytes())?;
-    }
+    json.write(&PairingResult::of_all(&tournament, &standings))?;
     print_line(table(&standings).trim_end())?;
     if let Some(sprt) = &arguments.sprt {
         print_line(sprt.summary(&standings.pairs(names)))?;
