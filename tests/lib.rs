@@ -277,13 +277,9 @@ impl Folder {
         printed(self.run("azimuth-train", line)?)
     }
 
-    /// Runs the trainer, which fails, and returns its text on standard error, which may begin with
-    /// lines about the progress.
+    /// Runs the trainer, which fails, and returns its [line of error](trainer_refused).
     pub fn trainer_error(&self, line: &str) -> Result<String> {
-        let output = self.run("azimuth-train", line)?;
-        let said = String::from_utf8(output.stderr)?;
-        ensure!(!output.status.success(), "'{line}' is not refused: {said}");
-        Ok(said)
+        trainer_refused(self.run("azimuth-train", line)?).with_context(|| line.to_owned())
     }
 }
 

@@ -9,7 +9,7 @@ use azimuth_client::{Engine, PATIENCE};
 use azimuth_network::axis::Direction;
 use azimuth_network::weights::Weights;
 use azimuth_tests::kills::Run;
-use azimuth_tests::{Folder, GAMES, Session, last_number, root, stockfish, trainer_refused};
+use azimuth_tests::{Folder, GAMES, Session, last_number, root, stockfish};
 use serde_json::Value;
 
 /// Trains with these options, and returns the path of the weights.
@@ -272,7 +272,7 @@ fn a_run_without_progress_stops_and_plays_its_best() -> Result<()> {
     assert!(look["held_out"]["sibling"].is_number() && look["run"]["step"] == 9, "{look}");
     // More steps would not continue it.
     let more = format!("train --data GAMES --out @early.safetensors {options} --steps 600");
-    let error = trainer_refused(folder.run("azimuth-train", &more)?)?;
+    let error = folder.trainer_error(&more)?;
     assert!(error.contains("early.checkpoint': --patience ended its run at step 9"), "{error}");
     // The final parameters are a choice, too.
     let options = "--steps 4 --anchors 64 --sample 200 --patience 2 --validate-every 3";

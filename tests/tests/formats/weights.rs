@@ -12,7 +12,7 @@ use azimuth_network::checksum::{self, hex};
 use azimuth_network::parameters::Parameters;
 use azimuth_network::weights::Weights;
 use azimuth_search::DefaultWeights;
-use azimuth_tests::{Folder, GAMES, root, text, trainer_refused};
+use azimuth_tests::{Folder, GAMES, root, text};
 use candle_core::{DType, Device, Tensor};
 use sha2::{Digest, Sha256};
 
@@ -145,7 +145,7 @@ fn a_damaged_checkpoint_is_refused_and_one_of_an_older_version_is_taken() -> Res
     let last = damaged.len() - 1;
     damaged[last] ^= 1;
     fs::write(&checkpoint, &damaged)?;
-    let line = trainer_refused(folder.run("azimuth-train", train)?)?;
+    let line = folder.trainer_error(train)?;
     assert!(line.contains("run.checkpoint': the file is damaged"), "{line}");
     assert!(line.ends_with("use another copy, or delete it to begin anew"), "{line}");
     assert!(fs::read(&checkpoint)? == damaged, "it is left as it was");

@@ -3,7 +3,7 @@
 
 use anyhow::{Context, Result};
 use azimuth_network::weights::Weights;
-use azimuth_tests::{Folder, GAMES, notices, python, text, trainer_refused};
+use azimuth_tests::{Folder, GAMES, notices, python, text};
 use serde_json::{Value, json};
 
 /// Options of a short run of a small encoder.
@@ -22,7 +22,7 @@ fn said(folder: &Folder, name: &str, more: &str) -> Result<String> {
 
 /// The line of error of a run that is refused.
 fn refusal(folder: &Folder, name: &str, more: &str) -> Result<String> {
-    trainer_refused(folder.run("azimuth-train", &train(name, more))?)
+    folder.trainer_error(&train(name, more))
 }
 
 fn steps_of<'a>(lines: impl IntoIterator<Item = &'a Value>) -> Vec<Option<u64>> {
@@ -83,7 +83,7 @@ fn other_options_than_those_of_the_checkpoint_are_named() -> Result<()> {
     let games = zstd::decode_all(&*std::fs::read(GAMES)?)?;
     folder.write("games.pgn.zst", zstd::encode_all(&games[..], 1)?)?;
     let other = train("run", "--steps 9").replace("GAMES", "@games.pgn.zst");
-    let line = trainer_refused(folder.run("azimuth-train", &other)?)?;
+    let line = folder.trainer_error(&other)?;
     assert!(line.contains("options: --data games.pgn.zst (now with other content);"), "{line}");
     Ok(())
 }
@@ -129,7 +129,7 @@ fn tensorboard_reads_the_log() -> Result<()> {
 mod unix {
     use std::process::{Command, Stdio};
 
-    use azimuth_tests::{PATIENCE, binary, limited, wait, wait_until};
+    use azimuth_tests::{PATIENCE, binary, limited, trainer_refused, wait, wait_until};
 
     use super::*;
 
