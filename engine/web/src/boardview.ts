@@ -5,8 +5,8 @@ import type { Api } from '@lichess-org/chessground/api';
 import type { DrawShape } from '@lichess-org/chessground/draw';
 import type { Key } from '@lichess-org/chessground/types';
 import { chessgroundDests } from 'chessops/compat';
-import type { Color, Move, Piece, Role, Square } from 'chessops/types';
-import { makeSquare, parseSquare } from 'chessops/util';
+import { ROLES, type Color, type Move, type Piece, type Square } from 'chessops/types';
+import { makeSquare, opposite, parseSquare } from 'chessops/util';
 import { byId } from './dom.js';
 import { texts } from './language.js';
 import { askPromotion } from './question.js';
@@ -67,7 +67,7 @@ export class BoardView {
     return this.board.state.orientation;
   }
 
-  flip(to: Color = this.orientation === 'white' ? 'black' : 'white'): void {
+  flip(to: Color = opposite(this.orientation)): void {
     this.board.set({ orientation: to });
     this.bar.classList.toggle('flipped', to === 'black');
   }
@@ -191,12 +191,10 @@ export class BoardView {
   }
 }
 
-const ORDER: Role[] = ['king', 'queen', 'rook', 'bishop', 'knight', 'pawn'];
-
 /** The pieces in words, for those who do not see the board. */
 function described(node: TreeNode): string {
   const board = node.position.board;
   const pieces = (color: Color) =>
-    ORDER.flatMap((role) => [...board.pieces(color, role)].map((square) => `${texts.pieces[role]} ${makeSquare(square)}`)).join(', ');
+    [...ROLES].reverse().flatMap((role) => [...board.pieces(color, role)].map((square) => `${texts.pieces[role]} ${makeSquare(square)}`)).join(', ');
   return `${texts.described(pieces('white'), pieces('black'))} ${texts.toMove(texts.side[node.turn])}`;
 }

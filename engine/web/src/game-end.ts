@@ -1,6 +1,7 @@
 // How a game ends by the rules.
 
 import type { Color } from 'chessops/types';
+import { opposite } from 'chessops/util';
 import { texts } from './language.js';
 import { epdOf, type TreeNode } from './tree.js';
 
@@ -17,14 +18,10 @@ export function draw(words: string): End {
   return { result: '1/2-1/2', words };
 }
 
-export function other(side: Color): Color {
-  return side === 'white' ? 'black' : 'white';
-}
-
 /** The end that the rules give; the engine counts the same. */
 export function endOf(node: TreeNode): End | null {
   const position = node.position;
-  if (position.isCheckmate()) return lossOf(node.turn, texts.results.checkmate(texts.side[other(node.turn)]));
+  if (position.isCheckmate()) return lossOf(node.turn, texts.results.checkmate(texts.side[opposite(node.turn)]));
   if (position.isStalemate()) return draw(texts.results.stalemate);
   if (position.isInsufficientMaterial()) return draw(texts.results.insufficient);
   if (position.halfmoves >= 100) return draw(texts.results.fifty);

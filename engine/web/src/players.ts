@@ -1,10 +1,10 @@
 // The players at the board: names, captured pieces, and clocks.
 
 import type { Color, Role } from 'chessops/types';
+import { opposite } from 'chessops/util';
 import type { App } from './app.js';
 import { clockText, timeOf } from './clock.js';
 import { byId, element } from './dom.js';
-import { other } from './game-end.js';
 import { texts } from './language.js';
 import { known } from './pgn.js';
 import type { TreeNode } from './tree.js';
@@ -24,7 +24,7 @@ export function captured(node: TreeNode, side: Color): string {
   const pieces = WORTH.flatMap(([role, figure]) => taken.filter((one) => one.color !== side && one.role === role).map(() => figure));
   const { board } = node.position;
   const worth = (of: Color) => WORTH.reduce((sum, [role, , pawns]) => sum + pawns * board.pieces(of, role).size(), 0);
-  const lead = worth(side) - worth(other(side));
+  const lead = worth(side) - worth(opposite(side));
   return pieces.join('') + (lead > 0 ? ` +${lead}` : '');
 }
 
@@ -60,7 +60,7 @@ export class Players {
 
   private places(): [string, Color][] {
     return [
-      ['player-top', other(this.bottom)],
+      ['player-top', opposite(this.bottom)],
       ['player-bottom', this.bottom],
     ];
   }

@@ -3,6 +3,7 @@
 import type { DrawShape } from '@lichess-org/chessground/draw';
 import type { Key } from '@lichess-org/chessground/types';
 import { makeFen } from 'chessops/fen';
+import { opposite } from 'chessops/util';
 import { gamesIn } from '#link';
 import type { App, Panel } from '../app.js';
 import type { Editing, Grab } from '../boardview.js';
@@ -255,7 +256,7 @@ export class AnalysePanel implements Panel {
       return;
     }
     const setup = node.position.toSetup();
-    const fen = makeFen({ ...setup, turn: node.turn === 'white' ? 'black' : 'white', epSquare: undefined });
+    const fen = makeFen({ ...setup, turn: opposite(node.turn), epSquare: undefined });
     this.threat = { of: node, uci: null };
     this.stopped = texts.threat;
     this.app.engine.run({ fen, moves: [] }, this.task(1, 1500), (event) => {

@@ -1,7 +1,7 @@
 // The editor: sets up any position on the board.
 
 import { EMPTY_FEN, INITIAL_FEN, makeBoardFen } from 'chessops/fen';
-import { COLORS, type Color, type Piece, type Role, type Square } from 'chessops/types';
+import { COLORS, ROLES, type Color, type Piece, type Square } from 'chessops/types';
 import { charToRole, makeSquare, squareFile, squareFromCoords, squareRank } from 'chessops/util';
 import type { App } from '../app.js';
 import type { Editing, Grab } from '../boardview.js';
@@ -11,8 +11,6 @@ import { draftOf, faultOf, fenOf, mayCastle, put, RIGHTS, toggle, withPieces, wi
 
 /** What a press on a square does: it moves a piece, empties the square, or puts a piece there. */
 type Tool = 'hand' | 'eraser' | Piece;
-
-const ROLES: Role[] = ['king', 'queen', 'rook', 'bishop', 'knight', 'pawn'];
 
 const STEPS: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
@@ -38,7 +36,7 @@ export class Editor implements Editing {
     /** Closes the editor; with a FEN, its position is analysed. */
     private readonly close: (fen: string | null) => void,
   ) {
-    const pieces = (color: Color) => ROLES.map((role): Tool => ({ color, role }));
+    const pieces = (color: Color) => [...ROLES].reverse().map((role): Tool => ({ color, role }));
     const tools: Tool[] = ['hand', ...pieces('white'), 'eraser', ...pieces('black')];
     this.tools = tools.map((tool) => [tool, this.toolButton(tool)]);
     this.turn.addEventListener('change', () => this.set(withTurn(this.draft, this.turn.value as Color)));

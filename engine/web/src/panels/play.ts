@@ -2,10 +2,11 @@
 
 import type { DrawShape } from '@lichess-org/chessground/draw';
 import type { Color, Move } from 'chessops/types';
+import { opposite } from 'chessops/util';
 import type { App, Panel } from '../app.js';
 import { Clock, clockComment, timeOf, type ClockState } from '../clock.js';
 import { button, element, labelled, saveFile } from '../dom.js';
-import { canWin, draw, endOf, lossOf, other, type End } from '../game-end.js';
+import { canWin, draw, endOf, lossOf, type End } from '../game-end.js';
 import { texts } from '../language.js';
 import { play as playSound } from '../look.js';
 import { gameText, treeOf, writeGame } from '../pgn.js';
@@ -405,7 +406,7 @@ export class PlayPanel implements Panel {
     }
     const side = game.tip.turn;
     if (game.clock.left(side) === 0) {
-      const loses = canWin(game.tip, other(side));
+      const loses = canWin(game.tip, opposite(side));
       this.end(game, loses ? lossOf(side, texts.results.time(texts.side[side])) : draw(texts.results.timeDraw));
       this.draw();
       this.app.redraw();
