@@ -35,8 +35,6 @@ export interface Panel {
   movable?(): 'white' | 'black' | 'both' | 'none';
   /** A key that only this tab knows. Returns whether it is one. */
   onKey?(key: string): boolean;
-  /** Whether the moves are listed below. */
-  readonly listsMoves: boolean;
 }
 
 export class App {

@@ -101,7 +101,7 @@ function draw(): void {
   });
   players.draw(view.orientation);
   moves.draw();
-  byId('moves-section').hidden = !panel.listsMoves;
+  byId('moves-section').hidden = !!editing;
   const title = app.tags.size ? titleOf(app.tags) : '';
   byId('title').textContent = title;
   document.title = title ? `${title} – Azimuth` : 'Azimuth';

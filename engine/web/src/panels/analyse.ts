@@ -135,10 +135,6 @@ export class AnalysePanel implements Panel {
     this.second.offer(second);
   }
 
-  get listsMoves(): boolean {
-    return !this.editor.isOpen;
-  }
-
   editing(): Editing | null {
     return this.editor.isOpen ? this.editor : null;
   }

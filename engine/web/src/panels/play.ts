@@ -63,7 +63,6 @@ interface Game {
 
 export class PlayPanel implements Panel {
   readonly element: HTMLElement;
-  readonly listsMoves = true;
   private game: Game | null = null;
   private settings: Settings = {
     elo: 1500,

@@ -27,7 +27,6 @@ const SHOWN_MOVES = 10;
 
 export class ReportPanel implements Panel {
   readonly element: HTMLElement;
-  readonly listsMoves = true;
   private line: TreeNode[] = [];
   private message = '';
   /** The last position of the game whose analysis has begun. */

@@ -20,7 +20,6 @@ const STEP = 500;
 
 export class SpacePanel extends PositionPanel {
   readonly element: HTMLElement;
-  readonly listsMoves = true;
   private sample: Sampled[] | null = null;
   private readonly up = element('span');
   private readonly down = element('span');

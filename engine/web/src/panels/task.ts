@@ -26,7 +26,6 @@ export function stateOf(event: TaskEvent): string | null {
 /** A panel that asks the engine once about each position that comes onto the board. */
 export abstract class PositionPanel implements Panel {
   abstract readonly element: HTMLElement;
-  abstract readonly listsMoves: boolean;
   /** The position that the panel shows. */
   protected node: TreeNode | null = null;
   protected readonly message = element('p', { class: 'note', role: 'status' });

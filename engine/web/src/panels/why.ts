@@ -18,7 +18,6 @@ const BOUNDS = { exact: '', upper: '≤', lower: '≥' };
 
 export class WhyPanel extends PositionPanel {
   readonly element: HTMLElement;
-  readonly listsMoves = true;
   /** The move that the next position is asked about. */
   question: string | null = null;
   private asked: string | null = null;
