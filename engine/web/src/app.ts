@@ -16,7 +16,7 @@ export type Tab = 'play' | 'analyse' | 'why' | 'space' | 'report';
 export interface Panel {
   readonly element: HTMLElement;
   /** The tab is opened. */
-  open(): void;
+  open?(): void;
   /** The tab is left. */
   leave(): void;
   /** Another position is on the board, or the tree has changed. */
@@ -91,7 +91,7 @@ export class App {
     if (tab === this.tab || !this.panels.has(tab)) return;
     this.panel().leave();
     this.tab = tab;
-    this.panel().open();
+    this.panel().open?.();
     this.update();
   }
 

@@ -103,7 +103,6 @@ export class ReportPanel implements Panel {
   }
 
   open(): void {
-    this.retrying = null;
     this.message = '';
   }
 

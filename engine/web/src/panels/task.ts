@@ -32,10 +32,6 @@ export abstract class PositionPanel implements Panel {
 
   constructor(protected readonly app: App) {}
 
-  open(): void {
-    this.node = null;
-  }
-
   leave(): void {
     this.app.engine.stop();
     this.node = null;
