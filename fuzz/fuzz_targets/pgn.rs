@@ -43,7 +43,8 @@ impl GameBuilder for Variations {
 fuzz_target!(|bytes: &[u8]| {
     let games = read::<Game>(bytes);
     for game in games.iter().flatten() {
-        game.last_position();
+        let line: Vec<_> = game.moves.iter().map(|played| played.mv).collect();
+        game.start.after_line(&line);
         game.result();
     }
     let variations = read::<Variations>(bytes);

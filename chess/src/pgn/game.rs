@@ -252,13 +252,6 @@ impl Game {
     pub fn complete(mut self) -> Result<Self, BadGame> {
         self.fault.take().map_or(Ok(self), Err)
     }
-
-    /// The position after the last move, with the game's history.
-    pub fn last_position(&self) -> Position {
-        let mut position = self.start.clone();
-        self.moves.iter().for_each(|played| position.play(played.mv));
-        position
-    }
 }
 
 impl GameBuilder for Game {

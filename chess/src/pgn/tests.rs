@@ -80,7 +80,8 @@ fn a_game_has_its_tags_start_moves_comments_and_result() -> Result<()> {
     let moves: Vec<(String, usize)> =
         game.moves.iter().map(|played| (played.mv.to_string(), played.comments.len())).collect();
     assert_eq!(moves, [("f1g1".to_owned(), 2), ("b8b7".to_owned(), 0)]);
-    assert_eq!(game.last_position().fen(false), "8/1k6/8/8/8/8/8/5RK1 w - - 122 10");
+    let line: Vec<_> = game.moves.iter().map(|played| played.mv).collect();
+    assert_eq!(game.start.after_line(&line).fen(false), "8/1k6/8/8/8/8/8/5RK1 w - - 122 10");
     Ok(())
 }
 
