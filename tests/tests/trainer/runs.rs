@@ -20,11 +20,6 @@ fn said(folder: &Folder, name: &str, more: &str) -> Result<String> {
     notices(folder.run("azimuth-train", &train(name, more))?)
 }
 
-/// The line of error of a run that is refused.
-fn refusal(folder: &Folder, name: &str, more: &str) -> Result<String> {
-    folder.trainer_error(&train(name, more))
-}
-
 fn steps_of<'a>(lines: impl IntoIterator<Item = &'a Value>) -> Vec<Option<u64>> {
     lines.into_iter().map(|line| line["run"]["step"].as_u64()).collect()
 }
@@ -63,7 +58,7 @@ fn a_complete_run_goes_on_with_more_steps() -> Result<()> {
     assert!(words.contains("continuing at step 13") && !words.contains("instead"), "{words}");
     assert!(weights("halted")? == weights("run")?);
 
-    let line = refusal(&folder, "run", "--steps 15")?;
+    let line = folder.trainer_error(&train("run", "--steps 15"))?;
     assert!(line.contains("--steps 20 (now 15);"), "{line}");
     Ok(())
 }
@@ -72,7 +67,7 @@ fn a_complete_run_goes_on_with_more_steps() -> Result<()> {
 fn other_options_than_those_of_the_checkpoint_are_named() -> Result<()> {
     let folder = Folder::new()?;
     said(&folder, "run", "--steps 9 --stop-after 2")?;
-    let line = refusal(&folder, "run", "--steps 9 --delta-equal 0.02")?;
+    let line = folder.trainer_error(&train("run", "--steps 9 --delta-equal 0.02"))?;
     let expected = format!(
         "azimuth-train: checkpoint '{}': its run has other options: --delta-equal 0.05 (now 0.02); \
          give its options again, or delete it to begin anew",
