@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use azimuth_chess::pgn::{decompressed, is_compressed, read_text};
+use azimuth_chess::pgn::{decompressed, is_compressed, lines_of, read_text};
 use azimuth_chess::position::{Ending, Position, operations_of, split_operations};
 use azimuth_chess::san::parse_move;
 use azimuth_cli::print_line;
@@ -256,12 +256,8 @@ impl Problem {
 fn read_suite(path: &Path) -> Result<Vec<Problem>> {
     let name = || format!("suite '{}'", path.display());
     let text = read_text(path).context("suite")?;
-    let lines = text.lines().map(str::trim).enumerate();
-    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-    let problems: Vec<Problem> = lines
-        .map(|(number, line)| {
-            problem(line).with_context(|| format!("{}, line {}", name(), number + 1))
-        })
+    let problems: Vec<Problem> = lines_of(&text)
+        .map(|(number, line)| problem(&line).with_context(|| format!("{}, line {number}", name())))
         .collect::<Result<_>>()?;
     ensure!(!problems.is_empty(), "{}: no positions in it", name());
     Ok(problems)

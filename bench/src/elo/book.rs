@@ -1,11 +1,12 @@
 //! Opening books: one EPD or FEN per line, plain or compressed (.zip, .zst, .gz or .bz2).
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use azimuth_chess::pgn::{decode, decompressed};
+use azimuth_chess::pgn::{decompressed, lines_of};
 use azimuth_chess::position::{Position, castles_as_in_chess960, split_operations};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -19,13 +20,7 @@ const LARGEST_BOOK: u64 = 1 << 30;
 pub fn openings(path: &Path, count: usize, seed: u64) -> Result<Vec<String>> {
     let name = || format!("opening book '{}'", path.display());
     let text = read(path, LARGEST_BOOK).with_context(name)?;
-    let mut lines: Vec<&str> = text
-        .trim_start_matches('\u{feff}')
-        .trim_end_matches('\u{1a}')
-        .split(['\n', '\r'])
-        .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        .collect();
+    let mut lines: Vec<Cow<'_, str>> = lines_of(&text).map(|(_, line)| line).collect();
     lines.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
     ensure!(
         count <= lines.len(),
@@ -33,10 +28,10 @@ pub fn openings(path: &Path, count: usize, seed: u64) -> Result<Vec<String>> {
         name(),
         lines.len()
     );
-    lines.into_iter().take(count).map(|line| opening(line).with_context(name)).collect()
+    lines.iter().take(count).map(|line| opening(line).with_context(name)).collect()
 }
 
-fn read(path: &Path, largest: u64) -> Result<String> {
+fn read(path: &Path, largest: u64) -> Result<Vec<u8>> {
     let file = File::open(path)?;
     let mut bytes = Vec::new();
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip")) {
@@ -47,11 +42,7 @@ fn read(path: &Path, largest: u64) -> Result<String> {
         decompressed(path, file)?.take(largest + 1).read_to_end(&mut bytes)?;
     }
     ensure!(bytes.len() as u64 <= largest, "more than {largest} bytes of text; use a part of it");
-    Ok(String::from_utf8(bytes).unwrap_or_else(|error| {
-        let mut text = String::new();
-        decode(error.as_bytes(), &mut text);
-        text
-    }))
+    Ok(bytes)
 }
 
 /// The FEN of a line, without EPD operations.

@@ -1,5 +1,6 @@
 //! Input of games: files, plain or compressed, folders of them, or standard input.
 
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read, stdin};
 use std::path::{Path, PathBuf};
@@ -60,18 +61,24 @@ pub fn open_text(path: &Path) -> Result<Box<dyn BufRead + Send>> {
 /// The largest text that is read into memory, in bytes.
 const LARGEST_TEXT: u64 = 1 << 30;
 
-/// The whole text of a file, plain or compressed, decoded as by [`decode`], without a byte order
-/// mark. Carriage returns alone, the ends of lines of old Macintosh files, become line feeds. Fails
-/// if it has more than 1 GiB.
-pub fn read_text(path: &Path) -> Result<String> {
+/// The whole text of a file, plain or compressed, for [`lines_of`]. Fails if it exceeds 1 GiB.
+pub fn read_text(path: &Path) -> Result<Vec<u8>> {
     let name = || format!("'{}'", path.display());
-    let (mut bytes, mut text) = (Vec::new(), String::new());
-    open_text(path)?.take(LARGEST_TEXT + 1).read_to_end(&mut bytes).with_context(name)?;
-    ensure!(bytes.len() as u64 <= LARGEST_TEXT, "{}: more than 1 GiB of text", name());
-    decode(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes), &mut text);
-    // Ctrl-Z ends files of DOS.
-    text.truncate(text.trim_end_matches('\u{1a}').len());
-    Ok(if text.contains('\n') { text } else { text.replace('\r', "\n") })
+    let mut text = Vec::new();
+    open_text(path)?.take(LARGEST_TEXT + 1).read_to_end(&mut text).with_context(name)?;
+    ensure!(text.len() as u64 <= LARGEST_TEXT, "{}: more than 1 GiB of text", name());
+    Ok(text)
+}
+
+/// The lines of a list of positions that are neither empty nor comments (`#`), decoded as by
+/// [`decode`], and their numbers from 1. They end as in PGN: in a line feed, in a carriage return,
+/// as on old Macintoshes, or in both.
+pub fn lines_of(text: &[u8]) -> impl Iterator<Item = (usize, Cow<'_, str>)> {
+    let lines = text
+        .split(|&byte| byte == b'\n')
+        .flat_map(|line| line.strip_suffix(b"\r").unwrap_or(line).split(|&byte| byte == b'\r'));
+    let lines = (1..).zip(lines.map(decode));
+    lines.filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))
 }
 
 /// The text in the bytes of the file `path`, decompressed if its name ends in `.zst`, `.gz` or
@@ -216,6 +223,15 @@ mod tests {
             assert_eq!(read, text, "{name}");
         }
         Ok(())
+    }
+
+    #[test]
+    fn lines_have_no_marks_of_files() {
+        let text = b"\xef\xbb\xbf# a list\r\n\x1a\xef\xbb\xbfone \x1a\r\n\r\n\
+                     \tM\xfcller\rtwo\r\r\n\xc3\xbc\n\x1a";
+        let lines: Vec<(usize, Cow<'_, str>)> = lines_of(text).collect();
+        let expected = [(2, "one"), (4, "M\u{fc}ller"), (5, "two"), (7, "\u{fc}")];
+        assert_eq!(lines, expected.map(|(number, line)| (number, Cow::Borrowed(line))));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! it begins the next game. Bytes that are not UTF-8 are Windows-1252, which ChessBase writes: PGN's
 //! own ISO 8859-1 with more characters.
 
+use std::borrow::Cow;
 use std::io::{self, ErrorKind, Read};
 
 /// Bytes that are read at once.
@@ -341,7 +342,8 @@ impl<R: Read> Lexer<R> {
 
     /// Decodes the bytes of a token that has been read.
     fn end_of_text(&mut self, token: Token<'static>) -> Token<'static> {
-        decode(&self.bytes, &mut self.text);
+        self.text.clear();
+        self.text.push_str(&characters(&self.bytes));
         token
     }
 
@@ -412,17 +414,29 @@ fn is_name(byte: u8) -> bool {
 /// The characters of Windows-1252 in place of the control characters 0x80 to 0x9f of ISO 8859-1.
 const WINDOWS_1252: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
 
-/// Decodes UTF-8 or, where the bytes are not UTF-8, Windows-1252. Replaces `text`.
-pub fn decode(bytes: &[u8], text: &mut String) {
-    text.clear();
-    match std::str::from_utf8(bytes) {
-        Ok(utf8) => text.push_str(utf8),
-        Err(_) => text.extend(bytes.iter().map(|&byte| {
-            let place = usize::from(byte).checked_sub(0x80);
-            let other = place.and_then(|place| WINDOWS_1252.chars().nth(place));
-            other.unwrap_or(char::from(byte))
-        })),
+/// The text of a file or of one of its lines: UTF-8 or, where the bytes are not UTF-8, Windows-1252,
+/// without spaces and the marks of files around it: Windows programs write a byte order mark before
+/// UTF-8, and Ctrl-Z ends files of DOS.
+pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
+    const BEFORE: [&[u8]; 2] = [b"\xef\xbb\xbf", b"\x1a"];
+    let mut bytes = bytes.trim_ascii();
+    while let Some(rest) = BEFORE.iter().find_map(|mark| bytes.strip_prefix(*mark)) {
+        bytes = rest.trim_ascii_start();
     }
+    while let [rest @ .., 0x1a] = bytes {
+        bytes = rest.trim_ascii_end();
+    }
+    characters(bytes)
+}
+
+fn characters(bytes: &[u8]) -> Cow<'_, str> {
+    let decoded = |&byte: &u8| {
+        let place = usize::from(byte).checked_sub(0x80);
+        let other = place.and_then(|place| WINDOWS_1252.chars().nth(place));
+        other.unwrap_or(char::from(byte))
+    };
+    let utf8 = std::str::from_utf8(bytes).map(Cow::Borrowed);
+    utf8.unwrap_or_else(|_| bytes.iter().map(decoded).collect())
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ mod reader;
 mod tests;
 mod writer;
 
-pub use files::{decompressed, is_compressed, open_text, pgn_files, read_text, unpacked};
+pub use files::{decompressed, is_compressed, lines_of, open_text, pgn_files, read_text, unpacked};
 pub use game::{BadGame, Fault, Game, GameBuilder, GameMove, GameNode, Line, Outcome, Tags};
 pub use lexer::decode;
 pub use reader::{MOST_MOVES, Reader};

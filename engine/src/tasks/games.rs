@@ -5,7 +5,7 @@ use std::io::{Cursor, Read, Write as _};
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use azimuth_chess::pgn::{GameBuilder, Reader, Tags, decode, decompressed};
+use azimuth_chess::pgn::{GameBuilder, Reader, Tags, decompressed, lines_of};
 use azimuth_chess::position::{Position, split_operations};
 use azimuth_chess::text::printable;
 use serde::ser::{SerializeSeq, Serializer};
@@ -51,10 +51,8 @@ fn games_of(text: &[u8]) -> Result<Vec<u8>> {
     let mut games = serializer.serialize_seq(None)?;
     let mut lines = lines_of(text).peekable();
     let is_more = if lines.peek().is_some_and(|(_, line)| is_placement(line)) {
-        let mut decoded = String::new();
         for (number, line) in lines.by_ref().take(MOST_GAMES as usize) {
-            decode(line, &mut decoded);
-            let read = position(&decoded).map_err(|error| format!("line {number}: {error:#}"));
+            let read = position(&line).map_err(|error| format!("line {number}: {error:#}"));
             add(&mut games, read)?;
         }
         lines.peek().is_some()
@@ -79,22 +77,11 @@ fn add<S: SerializeSeq>(games: &mut S, read: Result<Game, impl Display>) -> Resu
     }
 }
 
-/// The lines that are neither empty nor comments, and their numbers. They end as in PGN.
-fn lines_of(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let lines = text
-        .split(|&byte| byte == b'\n')
-        .flat_map(|line| line.strip_suffix(b"\r").unwrap_or(line).split(|&byte| byte == b'\r'));
-    let lines = (1..).zip(lines.map(<[u8]>::trim_ascii));
-    // Ctrl-Z ends files of DOS.
-    lines.filter(|(_, line)| !line.is_empty() && !line.starts_with(b"#") && *line != b"\x1a")
-}
-
 /// Whether a line begins with the first field of a FEN. A result such as `1/2` is none.
-fn is_placement(line: &[u8]) -> bool {
-    let field = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
-    field.iter().all(|byte| b"12345678pnbrqkPNBRQK/".contains(byte))
-        && field.iter().filter(|&&byte| byte == b'/').count() > 2
+fn is_placement(line: &str) -> bool {
+    let field = line.split_whitespace().next().unwrap_or_default();
+    field.chars().all(|character| "12345678pnbrqkPNBRQK/".contains(character))
+        && field.matches('/').count() > 2
 }
 
 /// The game without moves of a line of FEN or EPD. The operations are its comment.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, ensure};
 use azimuth_chess::bench_positions::BENCH_POSITIONS;
-use azimuth_chess::pgn::read_text;
+use azimuth_chess::pgn::{lines_of, read_text};
 use azimuth_chess::position::{
     Position, board_after, legal_moves, move_count, split_operations, uci_move,
 };
@@ -163,9 +163,8 @@ impl PositionFile {
         // Reading a pipe or a device could block for ever.
         ensure!(metadata.is_file(), "{name}: not a regular file");
         let text = read_text(path).with_context(|| command.to_owned())?;
-        let lines = (1..).zip(text.lines().map(|line| line.trim().to_owned()));
-        let lines: Vec<(usize, String)> =
-            lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).collect();
+        let lines = lines_of(&text).map(|(number, line)| (number, line.into_owned()));
+        let lines: Vec<(usize, String)> = lines.collect();
         ensure!(!lines.is_empty(), "{name}: there is no position in it");
         Ok(Self { name, lines })
     }

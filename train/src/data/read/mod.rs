@@ -86,9 +86,9 @@ impl Lines {
         self.number = number;
         let fits = (self.line.len() as u64) < LONGEST_LINE;
         ensure!(fits, "line {number}: longer than {LONGEST_LINE} bytes");
-        decode(&self.line, &mut self.text);
-        // Ctrl-Z ends files of DOS.
-        let text = self.text.trim_matches(|it: char| it.is_whitespace() || it == '\u{1a}');
+        self.text.clear();
+        self.text.push_str(decode(&self.line).trim());
+        let text = self.text.as_str();
         ensure!(
             !text.contains('\r'),
             "line {number}: the lines end in carriage returns alone; convert them to line feeds"

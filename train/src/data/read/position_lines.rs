@@ -57,10 +57,10 @@ impl<F: LineFormat> PositionLines<F> {
         loop {
             let number = self.lines.number();
             let Some(line) = self.lines.next()? else { return Ok(None) };
-            let mut record = line.trim_start_matches('\u{feff}').to_owned();
-            if record.is_empty() {
+            if line.is_empty() {
                 continue;
             }
+            let mut record = line.to_owned();
             while self.format.goes_on(&record) {
                 // Each line more is a look at the whole record.
                 let is_short = (record.len() as u64) < LONGEST_LINE;
@@ -280,7 +280,6 @@ impl LineFormat for Csv {
 }
 
 fn csv_fields(line: &str) -> Result<Vec<String>> {
-    let line = line.trim_start_matches('\u{feff}');
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .buffer_capacity(line.len().max(1))
