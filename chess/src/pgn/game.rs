@@ -155,6 +155,9 @@ pub trait GameBuilder: Sized {
     /// A game begins.
     fn begin(tags: Tags, start: Position) -> Self;
 
+    /// These castling rights of the `FEN` tag are dropped, for want of king or rook.
+    fn dropped_rights(&mut self, _rights: String) {}
+
     /// The last move of `line` was played; it is `None` if it is a null move. An error ends the
     /// reading of this game.
     fn play(&mut self, line: &Line) -> Result<()>;

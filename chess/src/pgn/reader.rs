@@ -258,9 +258,8 @@ impl<B: GameBuilder> Playing<B> {
         if let Some(other) = variant.filter(|name| !CHESS.contains(&name.as_str())) {
             return Err(Fault::Variant(other));
         }
-        let start =
-            tags.known("FEN").map(Position::from_fen).transpose().map_err(Fault::Refused)?;
-        let start = start.unwrap_or_default();
+        let read = tags.known("FEN").map(Position::read_fen).transpose();
+        let (start, dropped) = read.map_err(Fault::Refused)?.unwrap_or_default();
         let root = GameNode { board: start.board().clone(), id: 0, ply: 0, mv: None };
         let mut playing = Self {
             start: root.board.clone(),
@@ -277,6 +276,9 @@ impl<B: GameBuilder> Playing<B> {
             letters: String::new(),
             ends: Vec::new(),
         };
+        if let Some(rights) = dropped {
+            playing.builder.dropped_rights(rights);
+        }
         comments.iter().try_for_each(|text| playing.take(Token::Comment(text)))?;
         Ok(playing)
     }

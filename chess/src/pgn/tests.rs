@@ -37,6 +37,10 @@ impl<const FORGIVING: bool> GameBuilder for Nodes<FORGIVING> {
         Self(Vec::new())
     }
 
+    fn dropped_rights(&mut self, rights: String) {
+        self.0.push(format!("without {rights}"));
+    }
+
     fn play(&mut self, Line { before, after }: &Line) -> Result<()> {
         let mv = after.mv.context("a place after a move has one")?;
         let san = san_of_move(&before.board, mv);
@@ -102,6 +106,14 @@ fn variations_branch_off_before_the_last_move() -> Result<()> {
         "1 7 e5 ply 2",
     ];
     assert_eq!(read, expected);
+    Ok(())
+}
+
+#[test]
+fn dropped_castling_rights_are_told() -> Result<()> {
+    let text = "[FEN \"4k3/8/8/8/8/8/8/4K2R w KQkq - 0 1\"]\n\n{start} 1. O-O *\n";
+    let read = Reader::new(text.as_bytes()).read_game::<Places>()?.context("no game")??;
+    assert_eq!(read, ["without Qkq", "0 start", "0 1 O-O ply 1"]);
     Ok(())
 }
 

@@ -102,14 +102,16 @@ impl GameBuilder for Game {
     const VARIATIONS: bool = true;
 
     fn begin(tags: Tags, start: Position) -> Self {
-        let fen = tags.known("FEN").and_then(|fen| Position::read_fen(fen).ok());
         Self {
-            dropped_rights: fen.and_then(|(_, dropped)| dropped),
             result: tags.get("Result").and_then(Outcome::from_pgn).map(Outcome::as_pgn),
             tags,
             start,
             ..Self::default()
         }
+    }
+
+    fn dropped_rights(&mut self, rights: String) {
+        self.dropped_rights = Some(rights);
     }
 
     fn play(&mut self, Line { before, after }: &Line) -> Result<()> {
