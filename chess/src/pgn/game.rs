@@ -170,7 +170,7 @@ pub trait GameBuilder: Sized {
     /// A numeric annotation glyph (NAG) after the last move of `line`: 1 is `!`, 2 is `?`.
     fn glyph(&mut self, _line: &Line, _nag: u8) {}
 
-    /// The text has a result at its end.
+    /// The text has a result at its end. If it has several, the first one counts.
     fn result(&mut self, _outcome: Outcome) {}
 
     /// A word of a variation is no legal move. If this is no error, the variation ends before it;
@@ -283,7 +283,7 @@ impl GameBuilder for Game {
     }
 
     fn result(&mut self, outcome: Outcome) {
-        self.outcome = Some(outcome);
+        self.outcome.get_or_insert(outcome);
     }
 
     fn cut(mut self, fault: BadGame) -> Result<Self, BadGame> {

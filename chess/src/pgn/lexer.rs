@@ -129,8 +129,9 @@ impl<R: Read> Lexer<R> {
         Ok(is_bracket && self.begins_line && self.is_tag()?)
     }
 
-    /// Whether a comment or a glyph follows, on the same line or at the beginning of the next one.
-    pub fn is_before_remark(&mut self) -> io::Result<bool> {
+    /// Whether what may be a comment, a glyph or a result follows, on the same line or at the
+    /// beginning of the next one.
+    pub fn may_be_before_remark(&mut self) -> io::Result<bool> {
         if self.in_comment {
             return Ok(true);
         }
@@ -139,7 +140,9 @@ impl<R: Read> Lexer<R> {
             Some(b'\r' | b'\n') => 1,
             _ => 0,
         };
-        Ok(matches!(self.peek(ahead)?, Some(b'{' | b'$')))
+        // The last two are the first bytes of `½` in UTF-8 and in Windows-1252.
+        let first = self.peek(ahead)?;
+        Ok(matches!(first, Some(b'{' | b'$' | b'*' | b'0' | b'1' | 0xc2 | 0xbd)))
     }
 
     /// Whether the dots of a move number follow on the same line.
@@ -499,7 +502,7 @@ mod tests {
             let spaces = io::repeat(b' ').take(1 << 20);
             let mut lexer = Lexer::new(before.as_bytes().chain(spaces).chain(after.as_bytes()));
             while lexer.advance(true)? {
-                lexer.is_before_remark()?;
+                lexer.may_be_before_remark()?;
                 assert!(lexer.buffer.len() <= 2 * BUFFER, "{before}: {}", lexer.buffer.len());
             }
         }

@@ -39,7 +39,8 @@ const CHESS: [&str; 10] = [
 ///
 /// A game ends with its result and the comments on this line and at the beginning of the next ones,
 /// before a tag at the beginning of a line, before `1.` after an empty line, or with the input. A
-/// game without moves ends where, after an empty line, a tag has the name of its first tag.
+/// result that is repeated there, without an empty line before it, begins no game. A game without
+/// moves ends where, after an empty line, a tag has the name of its first tag.
 pub struct Reader<R> {
     lexer: Lexer<R>,
     taken: u64,
@@ -104,18 +105,21 @@ impl<R: Read> Reader<R> {
     fn token(&mut self, extent: &mut Extent) -> io::Result<Option<Token<'_>>> {
         self.lexer.after_empty_line = false;
         let ends = match extent.ended {
-            true => !self.lexer.is_before_remark()?,
+            true => !self.lexer.may_be_before_remark()?,
             false => extent.in_moves && self.lexer.is_before_tag()?,
         };
         if ends || !self.lexer.advance(!extent.in_moves)? {
             return Ok(None);
         }
-        if self.lexer.after_empty_line {
-            let is_before_dots = self.lexer.is_before_dots()?;
-            if extent.ends_before(self.lexer.token(), is_before_dots) {
-                self.lexer.unread();
-                return Ok(None);
-            }
+        let is_before_dots = self.lexer.after_empty_line && self.lexer.is_before_dots()?;
+        let token = self.lexer.token();
+        let ends = match extent.ended {
+            true => !is_remark(token),
+            false => self.lexer.after_empty_line && extent.ends_before(token, is_before_dots),
+        };
+        if ends {
+            self.lexer.unread();
+            return Ok(None);
         }
         let token = self.lexer.token();
         extent.add(token);
@@ -431,6 +435,15 @@ impl<B: GameBuilder> Playing<B> {
 fn read_word(text: &str, language: Language) -> Option<(WrittenMove, Vec<u8>)> {
     let (written, marks) = read_move(text, language)?;
     Some((written, read_marks(marks)?))
+}
+
+/// Whether a token after the result of a game belongs to it. A result may be repeated.
+fn is_remark(token: Token<'_>) -> bool {
+    match token {
+        Token::Word(word) => read_result(word).is_some(),
+        Token::Comment(_) | Token::Glyph(_) | Token::Unterminated => true,
+        Token::Tag(..) | Token::Open | Token::Close => false,
+    }
 }
 
 /// A result at the end of a game; the inner value is `None` for `*`.

@@ -258,6 +258,25 @@ fn a_malformed_tag_is_an_error_of_the_game_with_the_tags_around_it() -> Result<(
 }
 
 #[test]
+fn a_repeated_result_is_no_game() -> Result<()> {
+    for (text, games_and_moves) in [
+        ("1. e4 1-0 1-0\n1. d4 d5 *", [1, 2]),
+        ("1. e4 1-0 {a} 1/2-1/2 {b} *\r\n* [White \"x\"]\n\n1. d4 d5 *", [1, 2]),
+        ("1. e4 1-0\n1-0\n\n1-0\n", [1, 0]),
+        ("1. e4 1-0 1. d4 d5 *", [1, 2]),
+        ("1. e4 1-0 ½-½\n\n1. d4 d5 *", [1, 2]),
+    ] {
+        let read = games(text)?.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let moves: Vec<usize> = read.iter().map(|game| game.moves.len()).collect();
+        assert_eq!(moves, games_and_moves, "{text}");
+        assert_eq!(read[0].result(), Some(Outcome::WhiteWins), "{text}");
+        let mut reader = Reader::new(text.as_bytes());
+        assert!(reader.skip_game()? && reader.skip_game()? && !reader.skip_game()?, "{text}");
+    }
+    Ok(())
+}
+
+#[test]
 fn comments_and_results_belong_to_their_games() -> Result<()> {
     let text = "1. e4 1-0\r\n{of the first}\n\n{of the second} 1. d4 *\n{this, too}\n";
     let comments =
