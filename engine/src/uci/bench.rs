@@ -19,6 +19,7 @@ use azimuth_search::{BeamSettings, Control, Limits, Planner, PlannerKind, Report
 use cozy_chess::Board;
 
 use super::command::{BenchPositions, BenchTask};
+use super::engine::play_moves;
 use super::output::Output;
 
 /// Resources of each planner.
@@ -179,9 +180,8 @@ impl PositionFile {
 fn position(line: &str) -> Result<Position> {
     let (fen, rest) = split_operations(line);
     let mut position = Position::from_fen(&fen)?;
-    for mv in rest.strip_prefix("moves ").unwrap_or_default().split_whitespace() {
-        position.play(position.parse_move(mv)?);
-    }
+    let moves = rest.strip_prefix("moves ").unwrap_or_default().split_whitespace();
+    play_moves(&mut position, moves)?;
     Ok(position)
 }
 
@@ -231,6 +231,10 @@ mod tests {
     fn moves_after_a_position_are_played() -> Result<()> {
         let after = position("4k3/8/8/8/8/8/4P3/4K3 w - - 7 14 moves e2e4 e8d7")?;
         assert_eq!(after.fen(false), "8/3k4/8/8/4P3/8/8/4K3 w - - 1 15");
+        let san = position("4k3/8/8/8/8/8/4P3/4K3 w - - moves e2e4 Kd7").expect_err("SAN");
+        let error = san.to_string();
+        assert!(error.starts_with("moves, number 2: move 'Kd7' is not legal in '4k3"), "{error}");
+        assert!(error.ends_with("; UCI writes it as e8d7"), "{error}");
         Ok(())
     }
 

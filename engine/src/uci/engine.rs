@@ -1,7 +1,7 @@
 //! The state of a UCI session, and the execution of its commands by a [`Program`]. A command that
 //! fails changes nothing.
 
-use anyhow::{Context, Error, Result, bail, ensure};
+use anyhow::{Context, Error, Result, anyhow, bail, ensure};
 use azimuth_chess::board_diagram::board_diagram;
 use azimuth_chess::position::{Position, uci_move};
 use azimuth_chess::san::parse_move;
@@ -374,21 +374,27 @@ fn set_up(fen: Option<&str>, moves: &[String]) -> Result<(Position, Vec<String>)
     notices.extend(dropped.map(|rights| {
         format!("position: the castling rights '{rights}' are dropped, for want of king or rook")
     }));
-    for (number, text) in (1..).zip(moves) {
-        match position.parse_move(text) {
-            Ok(mv) => position.play(mv),
-            Err(error) => {
-                let meant = parse_move(&position, text).map_or(String::new(), |mv| {
-                    format!("; UCI writes it as {}", uci_move(position.board(), mv, false))
-                });
-                notices.push(format!(
-                    "position: {error:#}{meant}; the moves from number {number} on are left out"
-                ));
-                break;
-            }
-        }
+    if let Err(error) = play_moves(&mut position, moves.iter().map(String::as_str)) {
+        notices.push(format!("position: {error:#}; it and the moves after it are left out"));
     }
     Ok((position, notices))
+}
+
+/// Plays moves in UCI notation up to the first illegal one, which the error names.
+pub fn play_moves<'a>(
+    position: &mut Position,
+    moves: impl IntoIterator<Item = &'a str>,
+) -> Result<()> {
+    for (number, text) in (1..).zip(moves) {
+        let mv = position.parse_move(text).map_err(|error| {
+            let meant = parse_move(position, text).map_or(String::new(), |mv| {
+                format!("; UCI writes it as {}", uci_move(position.board(), mv, false))
+            });
+            anyhow!("moves, number {number}: {error:#}{meant}")
+        })?;
+        position.play(mv);
+    }
+    Ok(())
 }
 
 /// Exchanges the sides: mirrors the ranks, and exchanges the colours and the side to move. The
