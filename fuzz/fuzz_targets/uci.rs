@@ -6,6 +6,7 @@
 use std::io::{Cursor, Write};
 use std::sync::{Arc, LazyLock, Mutex};
 
+use azimuth_chess::pgn::decode;
 use azimuth_network::Architecture;
 use azimuth_network::axis::{Axis, Direction};
 use azimuth_network::parameters::{Init, Parameters};
@@ -40,7 +41,8 @@ fuzz_target!(|text: &str| {
     let said = std::str::from_utf8(&output).expect("UTF-8");
     assert!(!said.contains("search failed") && !said.contains("internal error"), "{said}");
 
-    let ran = lines.iter().take_while(|line| line.trim() != "quit");
+    let read = lines.iter().map(|line| decode(line.as_bytes()));
+    let ran = read.take_while(|line| line.trim() != "quit");
     let asked = ran.filter(|line| line.split_whitespace().next() == Some("go")).count();
     let answers = ["bestmove ", "Nodes searched: ", "info string go perft: "];
     let refusals = ["info string go: a search is running", "info string go: no search begins"];
@@ -52,7 +54,7 @@ fuzz_target!(|text: &str| {
 
 /// Whether a line asks for much time or memory, or for a file outside the folder.
 fn is_costly(line: &str) -> bool {
-    let lower = line.to_ascii_lowercase();
+    let lower = decode(line.as_bytes()).to_ascii_lowercase();
     let words = || lower.split_whitespace();
     let first = words().next().unwrap_or_default();
     let large = words().any(|word| word.trim_start_matches('0').len() > 2);

@@ -14,6 +14,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
+use azimuth_chess::pgn::decode;
 use azimuth_chess::position::Position;
 use azimuth_tests::{Folder, RIVALS, binary, read_lines, wait};
 use proptest::collection::vec;
@@ -144,7 +145,7 @@ impl Engine {
 
     /// Sends a line and reads the engine's response.
     fn obey(&mut self, line: &[u8]) -> Result<()> {
-        let text = String::from_utf8_lossy(line);
+        let text = decode(line);
         let mut words = text.split_whitespace();
         if words.next() == Some("go") {
             let root = self.position()?;
@@ -298,9 +299,7 @@ fn check(said: &str, lines: &[Vec<u8>]) -> Result<()> {
     for failure in ["search failed", "internal error", "panicked"] {
         ensure!(!said.contains(failure), "{said}");
     }
-    let asks = |line: &&Vec<u8>| {
-        String::from_utf8_lossy(line).split_whitespace().next().is_some_and(|word| word == "go")
-    };
+    let asks = |line: &&Vec<u8>| decode(line).split_whitespace().next() == Some("go");
     let asked = lines.iter().filter(|line| line.len() < 1 << 20).filter(asks).count();
     let is_answer = |line: &&str| [&MOVE[..], &COUNT, &REFUSAL].iter().any(|it| begins(line, it));
     let answered = said.lines().filter(is_answer).count();

@@ -417,7 +417,7 @@ fn is_name(byte: u8) -> bool {
 /// The characters of Windows-1252 in place of the control characters 0x80 to 0x9f of ISO 8859-1.
 const WINDOWS_1252: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
 
-/// The text of a file or of one of its lines: UTF-8 or, where the bytes are not UTF-8, Windows-1252,
+/// The text of a file or of a line: UTF-8 or, where the bytes are not UTF-8, Windows-1252,
 /// without spaces and the marks of files around it: Windows programs write a byte order mark before
 /// UTF-8, and Ctrl-Z ends files of DOS.
 pub fn decode(bytes: &[u8]) -> Cow<'_, str> {

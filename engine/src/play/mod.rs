@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use anstyle::{Ansi256Color, Color as Colour, Style};
 use anyhow::{Context, Result, bail, ensure};
+use azimuth_chess::pgn::decode;
 use azimuth_chess::san::{parse_move, san_of_move};
 use azimuth_chess::text::shortened;
 use azimuth_network::replace_file::replace_file;
@@ -140,7 +141,7 @@ impl<W: Write> Session<W> {
             }
             let went_on = self.game.end().is_none();
             self.run_clock()?;
-            let text = String::from_utf8_lossy(&line);
+            let text = decode(&line);
             match text.trim() {
                 "quit" | "exit" => return Ok(()),
                 // The line arrived after the time was over.

@@ -15,6 +15,7 @@ mod time_management;
 use std::io::{BufRead, Read, Write};
 
 use anyhow::{Result, anyhow};
+use azimuth_chess::pgn::decode;
 
 pub use crate::limited_strength::{Knowledge, Level};
 pub use azimuth::Build;
@@ -69,7 +70,8 @@ fn azimuth_engine(output: &Output) -> Engine {
 fn converse(mut input: impl BufRead, output: &Output, mut engine: Engine) -> Result<()> {
     let mut line = Vec::new();
     while let Some(complete) = read_line(&mut input, &mut line) {
-        let text = String::from_utf8_lossy(&line);
+        // Paths of GUIs may be in Windows-1252, and files that are piped have the marks of files.
+        let text = decode(&line);
         let text = text.trim();
         output.heard(text);
         let parsed = if complete { parse(text) } else { Err(anyhow!("line too long, skipped")) };
@@ -112,8 +114,8 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use std::io;
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    use std::sync::{Arc, Mutex};
 
     use super::*;
 
@@ -130,6 +132,33 @@ mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    /// Keeps everything that is written.
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().expect("no writer panics").extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn lines_are_read_in_the_encodings_of_windows_and_dos() -> Result<()> {
+        let input = b"\xef\xbb\xbfuci\r\nsetoption name SyzygyPath value /no/M\xfcller\r\n\x1a";
+        let kept = Kept::default();
+        run(&input[..], kept.clone())?;
+        let said = String::from_utf8(kept.0.lock().expect("no writer panics").clone())?;
+        assert!(said.contains("\nuciok\n"), "{said}");
+        assert!(said.contains("info string Syzygy folder '/no/Müller': "), "{said}");
+        assert!(!said.contains("unknown command"), "{said}");
+        Ok(())
     }
 
     #[test]
