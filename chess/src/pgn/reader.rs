@@ -19,20 +19,31 @@ pub const MOST_MOVES: u32 = 1 << 20;
 /// Maximum number of nested variations.
 const MOST_NESTED: usize = 1 << 18;
 
-/// Names of variants in lower case, as lichess, chess.com, cutechess and fastchess write them and
-/// python-chess reads them. Chess960 differs only in the starting position, which the `FEN` tag
-/// gives.
-const CHESS: [&str; 10] = [
+/// Names of variants in lower case, as lichess, chess.com, cutechess, fastchess and FICS write them
+/// and python-chess reads them. Chess960 and FICS's `wild/0` to `wild/8a` differ only in the
+/// starting position, which the `FEN` tag gives.
+const CHESS: [&str; 21] = [
     "standard",
     "chess",
     "classical",
     "normal",
     "from position",
+    "illegal",
     "chess960",
     "chess 960",
     "fischerandom",
     "fischerrandom",
     "fischer random",
+    "wild/0",
+    "wild/1",
+    "wild/2",
+    "wild/3",
+    "wild/4",
+    "wild/5",
+    "wild/6",
+    "wild/7",
+    "wild/8",
+    "wild/8a",
 ];
 
 /// Reads games one at a time.

@@ -163,9 +163,10 @@ fn a_bad_game_is_named_and_those_after_it_are_read() -> Result<()> {
 #[test]
 fn variants_with_chess_rules_are_read() -> Result<()> {
     let names = ["Standard", "chess", "Normal", "From Position", "Chess960", "fischerandom"];
-    for name in names.into_iter().chain(["FischerRandom", "", "?"]) {
+    for name in names.into_iter().chain(["FischerRandom", "Illegal", "wild/8a", "", "?"]) {
         assert_eq!(game(&format!("[Variant \"{name}\"]\n\n1. e4 *\n"))?.moves.len(), 1, "{name}");
     }
+    assert!(game("[Variant \"wild/17\"]\n\n1. e4 *\n").is_err());
     Ok(())
 }
 
