@@ -403,6 +403,19 @@ fn the_moves_before_a_fault_are_read() -> Result<()> {
 }
 
 #[test]
+fn dropped_castling_rights_are_told() -> Result<()> {
+    let folder = Folder::new()?;
+    let fen = "4k3/8/8/8/8/8/8/4K2R w KQkq - 0 1";
+    folder.write("game.pgn", format!("[FEN \"{fen}\"]\n\n1. O-O *\n"))?;
+    let of_game = folder.run("azimuth", "explain --pgn @game.pgn --depth 1")?;
+    for output in [explain(&["--depth", "1", fen])?, of_game] {
+        let said = notices(output)?;
+        assert!(said.contains("the castling rights 'Qkq' are dropped"), "{said}");
+    }
+    Ok(())
+}
+
+#[test]
 fn what_cannot_be_explained_is_refused_in_one_line() -> Result<()> {
     let folder = Folder::new()?;
     folder.write("empty.pgn", "")?;

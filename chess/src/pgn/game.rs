@@ -223,6 +223,8 @@ pub struct Game {
     pub tags: Tags,
     /// The position of the `FEN` tag, or the standard starting position.
     pub start: Position,
+    /// The castling rights of the `FEN` tag that are dropped, for want of king or rook.
+    pub dropped_rights: Option<String>,
     /// Comments before the first move.
     pub comments: Vec<String>,
     /// The moves, all legal.
@@ -263,8 +265,20 @@ impl GameBuilder for Game {
     const VARIATIONS: bool = false;
 
     fn begin(tags: Tags, start: Position) -> Self {
-        let (comments, moves) = (Vec::new(), Vec::new());
-        Self { tags, start, comments, moves, outcome: None, fault: None, text: 0 }
+        Self {
+            tags,
+            start,
+            dropped_rights: None,
+            comments: Vec::new(),
+            moves: Vec::new(),
+            outcome: None,
+            fault: None,
+            text: 0,
+        }
+    }
+
+    fn dropped_rights(&mut self, rights: String) {
+        self.dropped_rights = Some(rights);
     }
 
     fn play(&mut self, line: &Line) -> Result<()> {

@@ -156,7 +156,11 @@ impl Subject {
                 let name = || format!("game {} of '{}'", self.game, path.display());
                 self.position_of_game(path).with_context(name)
             }
-            (None, Some(fen)) if fen != "startpos" => Position::from_fen(fen),
+            (None, Some(fen)) if fen != "startpos" => {
+                let (position, dropped) = Position::read_fen(fen)?;
+                tell_dropped(dropped.as_deref());
+                Ok(position)
+            }
             _ => Ok(Position::default()),
         }
     }
@@ -192,6 +196,7 @@ impl Subject {
         // Any text can be read as games without moves.
         let is_game = !game.tags.is_empty() || !game.moves.is_empty();
         ensure!(is_game, "there is no move and no tag: this is no PGN");
+        tell_dropped(game.dropped_rights.as_deref());
         if let Some(bad) = &game.fault {
             ensure!(!game.moves.is_empty(), "{}", bad.fault);
             notice(&format!("{bad}; only the moves before it are read"));
@@ -225,6 +230,13 @@ impl Subject {
         let most = self.ply.or(before).and_then(|plies| u32::try_from(plies).ok());
         // A first move shows that the text is a game.
         most.unwrap_or(MOST_MOVES).max(1)
+    }
+}
+
+/// Tells the castling rights of a FEN that are dropped, if any.
+fn tell_dropped(rights: Option<&str>) {
+    if let Some(rights) = rights {
+        notice(&format!("the castling rights '{rights}' are dropped, for want of king or rook"));
     }
 }
 
