@@ -20,7 +20,9 @@ const LARGEST_BOOK: u64 = 1 << 30;
 pub fn openings(path: &Path, count: usize, seed: u64) -> Result<Vec<String>> {
     let name = || format!("opening book '{}'", path.display());
     let text = read(path, LARGEST_BOOK).with_context(name)?;
-    let mut lines: Vec<Cow<'_, str>> = lines_of(&text).map(|(_, line)| line).collect();
+    let mut lines: Vec<(usize, Cow<'_, str>)> = lines_of(&text).collect();
+    let is_list = lines.first().is_none_or(|(_, line)| !line.starts_with('['));
+    ensure!(is_list, "{}: games in PGN; a book has a FEN or an EPD record on each line", name());
     lines.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
     ensure!(
         count <= lines.len(),
@@ -28,7 +30,9 @@ pub fn openings(path: &Path, count: usize, seed: u64) -> Result<Vec<String>> {
         name(),
         lines.len()
     );
-    lines.iter().take(count).map(|line| opening(line).with_context(name)).collect()
+    let place = |number: &usize| format!("{}, line {number}", name());
+    let chosen = lines.iter().take(count);
+    chosen.map(|(number, line)| opening(line).with_context(|| place(number))).collect()
 }
 
 fn read(path: &Path, largest: u64) -> Result<Vec<u8>> {
@@ -121,7 +125,8 @@ mod tests {
         for (text, part) in [
             ("", "0 openings, 1 are needed"),
             ("hello", "not a legal board"),
-            ("8/8/8/8/8/8/8/8 w - -", "not a legal board"),
+            ("# a book\n8/8/8/8/8/8/8/8 w - -", "line 2: FEN '8/8/8/8/8/8/8/8 w - -': not a legal"),
+            ("[Event \"?\"]\n\n1. e4 *\n", "games in PGN; a book has a FEN"),
             ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "the game is over there"),
             ("1k6/8/8/8/8/8/8/R2K3R w KQ - 0 1", "Chess960"),
         ] {
