@@ -16,6 +16,12 @@ use sha2::{Digest, Sha256};
 /// `uci.h`).
 const UNITS_OF_A_PAWN: i64 = 328;
 
+/// Maximum size of a file, in bytes: no network comes near it.
+const LARGEST_FILE: u64 = 1 << 30;
+
+/// Place of the length of the description in a file, after the version and a hash.
+const DESCRIBED: usize = 8;
+
 /// Number of hexadecimal digits of a network's SHA-256 in its name.
 const NAME_DIGITS: usize = 12;
 
@@ -45,7 +51,19 @@ impl StockfishNetwork {
     /// more parameters than such a network: the layers of other sizes would be read wrongly.
     pub fn read(path: &Path) -> Result<Self> {
         let name = || format!("network '{}'", path.display());
+        let file = std::fs::metadata(path).with_context(name)?;
+        // Reading a pipe or a device could block for ever.
+        ensure!(file.is_file(), "{}: not a regular file", name());
+        ensure!(file.len() <= LARGEST_FILE, "{}: larger than 1 GiB", name());
         let bytes = std::fs::read(path).with_context(name)?;
+        // The library reserves the memory for a description before it reads it.
+        let described = bytes.get(DESCRIBED..).and_then(|rest| rest.first_chunk::<4>());
+        let described = described.map(|&length| u32::from_le_bytes(length) as usize);
+        ensure!(
+            described.is_some_and(|length| length <= bytes.len()),
+            "{}: not a complete network; use a network of Stockfish 16 to 18",
+            name()
+        );
         let mut rest = &bytes[..];
         let network = Network::from_reader(&mut rest).with_context(name)?;
         ensure!(
@@ -156,5 +174,32 @@ fn color(side: Color) -> nnue_rs::Color {
     match side {
         Color::White => nnue_rs::Color::White,
         Color::Black => nnue_rs::Color::Black,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(path: &Path) -> String {
+        format!("{:#}", StockfishNetwork::read(path).err().expect("no network"))
+    }
+
+    #[test]
+    fn what_is_no_network_is_refused_before_it_fills_the_memory() -> Result<()> {
+        let path = std::env::temp_dir().join(format!("azimuth-{}.nnue", std::process::id()));
+        let version = 0x7af3_2f20_u32.to_le_bytes();
+        let endless = [version, [0; 4], [0xff; 4]].concat();
+        let refused = [&b"short"[..], &endless[..]].map(|bytes| -> Result<String> {
+            std::fs::write(&path, bytes)?;
+            Ok(refusal(&path))
+        });
+        std::fs::remove_file(&path)?;
+        for error in refused.into_iter().collect::<Result<Vec<_>>>()? {
+            assert!(error.contains("not a complete network; use a network of"), "{error}");
+        }
+        #[cfg(unix)]
+        assert_eq!(refusal("/dev/zero".as_ref()), "network '/dev/zero': not a regular file");
+        Ok(())
     }
 }

@@ -47,12 +47,14 @@ pub struct Beginning {
 impl Origin {
     /// The weights file at `path`. Fails if an encoder of `architecture` cannot start from it.
     pub fn new(path: &Path, architecture: &Architecture) -> Result<Self> {
-        let origin = Self {
+        let mut origin = Self {
             name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            sha256: hex(&Sha256::digest(fs::read(path).with_context(|| name(path))?)),
+            sha256: String::new(),
             path: path.to_owned(),
         };
+        // Reading a pipe or a device, which this refuses, could block for ever.
         origin.beginning(architecture)?;
+        origin.sha256 = hex(&Sha256::digest(fs::read(path).with_context(|| name(path))?));
         Ok(origin)
     }
 
@@ -269,6 +271,15 @@ mod tests {
         assert!(error.to_string().contains("--accumulator 256"), "{error}");
         let transformer = Architecture::Transformer(TransformerConfig::mini());
         assert!(grown(&given, &transformer).is_err());
+        Ok(())
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_refused_before_it_is_read() -> Result<()> {
+        let architecture = Architecture::Sparse(sizes("piece-square+king-mirror")?);
+        let error = Origin::new("/dev/zero".as_ref(), &architecture).expect_err("a device");
+        assert_eq!(error.to_string(), "weights file '/dev/zero': not a regular file");
         Ok(())
     }
 
