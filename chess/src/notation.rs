@@ -52,9 +52,10 @@ impl Language {
     }
 }
 
-/// Numeric annotation glyphs (NAG) with the marks after a move that mean them. The glyph 0 stands for
-/// none: check, mate, capture en passant and offers of a draw say nothing that the move does not.
-const MARKS: [(u8, &str); 20] = [
+/// Numeric annotation glyphs (NAG) with the marks after a move that mean them, among them all of
+/// lichess's. The glyph 0 stands for none: check, mate, capture en passant and offers of a draw say
+/// nothing that the move does not.
+const MARKS: [(u8, &str); 26] = [
     (0, "e.p. mate ++ ## ep ch + # : , \u{2020} \u{2021}"),
     (1, "!"),
     (2, "?"),
@@ -71,8 +72,14 @@ const MARKS: [(u8, &str); 20] = [
     (17, "-/+ \u{2213}"),
     (18, "+-"),
     (19, "-+"),
+    (22, "\u{2a00} \u{2299}"),
+    (32, "\u{2191}\u{2191} \u{27f3}"),
     (36, "\u{2191}"),
     (40, "\u{2192}"),
+    (44, "=\u{221e}"),
+    (132, "\u{21c6}"),
+    (138, "\u{2295}"),
+    (140, "\u{2206} \u{394}"),
     (146, "TN N"),
     (220, "D"),
 ];
@@ -308,6 +315,8 @@ mod tests {
         assert_eq!(read_marks("+-"), Some(vec![18]));
         assert_eq!(read_marks("#"), Some(vec![]));
         assert_eq!(read_marks("N"), Some(vec![146]));
+        assert_eq!(read_marks("!=∞⇆"), Some(vec![1, 44, 132]));
+        assert_eq!(read_marks("↑↑↑"), Some(vec![32, 36]));
         assert_eq!(read_marks("f3"), None);
     }
 }
