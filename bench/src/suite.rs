@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use azimuth_chess::notation::{Language, read_marks, read_move};
 use azimuth_chess::pgn::{decompressed, is_compressed, lines_of, read_text};
 use azimuth_chess::position::{Ending, Position, operations_of, split_operations};
 use azimuth_chess::san::parse_move;
@@ -284,10 +285,14 @@ fn moves(position: &Position, operand: &str) -> Result<Vec<Move>> {
     operand.split_whitespace().map(|san| parse_move(position, san)).collect()
 }
 
-/// Whether a comment is a list of graded moves, `"f5=10, Be5+=2"`, not a text such as `"x = y"`.
+/// Whether a comment is a list of graded moves, `"f5=10, Be5+=2"`, not a text such as `"x = y"`,
+/// `"depth=20"` or the promotion `"e8=Q"`.
 fn is_graded(comment: &str) -> bool {
     let first = comment.trim_matches('"').split(',').next().unwrap_or_default().trim();
-    first.contains('=') && !first.contains(char::is_whitespace)
+    first.rsplit_once('=').is_some_and(|(san, grade)| {
+        let marks = read_move(san, Language::ENGLISH).and_then(|(_, marks)| read_marks(marks));
+        marks.is_some() && !grade.starts_with(['Q', 'R', 'B', 'N'])
+    })
 }
 
 /// Reads `"f5=10, Be5+=2"`. The last `=` separates, because promotions contain one too.
@@ -386,8 +391,10 @@ mod tests {
 
     #[test]
     fn a_comment_with_an_equals_sign_is_no_grade() -> Result<()> {
-        let text = problem("4k3/8/8/8/8/8/8/4K2R w K - bm Rh2; c0 \"after Rh2 x = y\";")?;
-        assert!(text.graded.is_empty());
+        for comment in ["after Rh2 x = y", "Rh2 is y = z", "depth=20", "e8=Q+, then e4=10"] {
+            let line = format!("4k3/8/8/8/8/8/8/4K2R w K - bm Rh2; c0 \"{comment}\";");
+            assert!(problem(&line)?.graded.is_empty(), "{comment}");
+        }
         Ok(())
     }
 
