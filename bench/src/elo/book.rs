@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use azimuth_chess::pgn::{decompressed, lines_of};
 use azimuth_chess::position::{Position, castles_as_in_chess960, split_operations};
 use rand::SeedableRng;
@@ -40,8 +40,16 @@ fn read(path: &Path, largest: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip")) {
         let mut archive = zip::ZipArchive::new(file)?;
-        ensure!(archive.len() == 1, "{} files in it, expected one", archive.len());
-        archive.by_index(0)?.take(largest + 1).read_to_end(&mut bytes)?;
+        // Folders, and what macOS adds, are no books.
+        let may_be_book = |&index: &usize| {
+            let name = archive.name_for_index(index).and_then(Result::ok);
+            name.is_none_or(|name| !name.ends_with('/') && !name.starts_with("__MACOSX/"))
+        };
+        let books: Vec<usize> = (0..archive.len()).filter(may_be_book).collect();
+        let [book] = books.as_slice() else {
+            bail!("{} files in it, expected one", books.len());
+        };
+        archive.by_index(*book)?.take(largest + 1).read_to_end(&mut bytes)?;
     } else {
         decompressed(path, file)?.take(largest + 1).read_to_end(&mut bytes)?;
     }
@@ -83,8 +91,12 @@ mod tests {
         )?;
         let zipped = folder.path().join("book.epd.zip");
         let mut archive = zip::ZipWriter::new(File::create(&zipped)?);
-        archive.start_file("book.epd", zip::write::SimpleFileOptions::default())?;
-        archive.write_all(LINES.join("\n").as_bytes())?;
+        archive.add_directory("books", zip::write::SimpleFileOptions::default())?;
+        let lines = LINES.join("\n");
+        for (name, text) in [("books/book.epd", &lines[..]), ("__MACOSX/books/._book.epd", "\0")] {
+            archive.start_file(name, zip::write::SimpleFileOptions::default())?;
+            archive.write_all(text.as_bytes())?;
+        }
         archive.finish()?;
 
         let all = openings(&plain, 3, 7)?;
