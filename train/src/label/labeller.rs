@@ -174,16 +174,18 @@ fn search(
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
             ["bestmove", ..] => return Ok(lines),
-            ["info", facts @ ..] => {
-                let rank = number_after(facts, "multipv");
-                let mv = facts.iter().skip_while(|&&word| word != "pv").nth(1);
-                if let (Some(rank), Some(mv), Some(score)) = (rank, mv, score(facts)) {
-                    lines.insert(rank, ((*mv).to_owned(), score));
-                }
-            }
+            ["info", facts @ ..] => lines.extend(read_line(facts)),
             _ => {}
         }
     }
+}
+
+/// The number, first move and score of the line in the words after `info`. The number of an only
+/// line may be left out.
+fn read_line(facts: &[&str]) -> Option<(u32, (String, UciScore))> {
+    let number = number_after(facts, "multipv").unwrap_or(1);
+    let mv = facts.iter().skip_while(|&&word| word != "pv").nth(1)?;
+    Some((number, ((*mv).to_owned(), score(facts)?)))
 }
 
 /// Converts a score of the side to move to a label from White's point of view.
@@ -193,4 +195,21 @@ fn label_of_score(score: UciScore, board: &Board) -> Label {
         UciScore::Mate(moves) => Label::Mate(moves > 0),
     };
     label.seen_by(board.side_to_move())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_only_line_needs_no_number() {
+        let read = |text: &str| read_line(&text.split_whitespace().collect::<Vec<_>>());
+        let line = |number: u32, mv: &str, score| Some((number, (mv.to_owned(), score)));
+        assert_eq!(read("depth 3 score cp 5 pv e2e4"), line(1, "e2e4", UciScore::Centipawns(5)));
+        let second = "depth 3 multipv 2 score mate 1 nodes 9 pv a2a3 a7a6";
+        assert_eq!(read(second), line(2, "a2a3", UciScore::Mate(1)));
+        for none in ["", "depth 3 score cp 5", "score cp 5 pv", "string score cp 5 pv e2e4"] {
+            assert_eq!(read(none), None, "{none}");
+        }
+    }
 }
