@@ -58,9 +58,9 @@ impl std::error::Error for Fault {}
 pub struct Tags(Vec<(String, String)>);
 
 impl Tags {
-    /// The value of the first tag of that name.
+    /// The value of the last tag of that name.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        self.0.iter().rfind(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
     /// As [`Self::get`], but `None` if the value is empty or `?`, which PGN uses for unknown

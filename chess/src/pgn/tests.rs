@@ -161,6 +161,14 @@ fn a_bad_game_is_named_and_those_after_it_are_read() -> Result<()> {
 }
 
 #[test]
+fn of_tags_with_one_name_the_last_one_counts() -> Result<()> {
+    let game = game("[White \"a\"]\n[Result \"*\"]\n[White \"b\"]\n[Result \"1-0\"]\n\n1. e4 *\n")?;
+    assert_eq!(game.tags.get("White"), Some("b"));
+    assert_eq!((game.result(), game.tags.iter().count()), (Some(Outcome::WhiteWins), 4));
+    Ok(())
+}
+
+#[test]
 fn variants_with_chess_rules_are_read() -> Result<()> {
     let names = ["Standard", "chess", "Normal", "From Position", "Chess960", "fischerandom"];
     for name in names.into_iter().chain(["FischerRandom", "Illegal", "wild/8a", "", "?"]) {
