@@ -175,7 +175,7 @@ fn add_lines(path: &Path, found: &mut Vec<Found>) -> Result<()> {
     let mut lines = Lines::new(open_text(path)?);
     let name = || format!("'{}'", path.display());
     while let Some(line) = lines.next().with_context(name)? {
-        if line.is_empty() {
+        if line.is_empty() || line.starts_with('#') {
             continue;
         }
         let parsed = parse_epd(line);

@@ -226,7 +226,8 @@ struct Starts {
 }
 
 impl Starts {
-    /// Reads the lines of all files. Fails if one is not a position, or if the files have none.
+    /// Reads the lines of all files, except empty ones and comments (`#`), as they stand in opening
+    /// books. Fails if one is not a position, or if the files have none.
     fn read(paths: &[PathBuf]) -> Result<Self> {
         let (mut fens, mut hash) = (Vec::new(), Sha256::new());
         for path in paths {
@@ -234,7 +235,7 @@ impl Starts {
             let file = File::open(path).with_context(name)?;
             let mut lines = Lines::new(decompressed(path, file).with_context(name)?);
             while let Some(line) = lines.next().with_context(name)? {
-                if line.is_empty() {
+                if line.is_empty() || line.starts_with('#') {
                     continue;
                 }
                 hash.update(line.as_bytes());
@@ -249,5 +250,24 @@ impl Starts {
         let found = paths.is_empty() || !fens.is_empty();
         ensure!(found, "no positions in {}", names().join(", "));
         Ok(Self { fens, sha256: hex(&hash.finalize()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn starts_are_read_as_from_an_opening_book() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("book.epd");
+        let fen = "4k3/8/8/8/8/8/4P3/4K3 w - -";
+        std::fs::write(&path, format!("\u{feff}# a list\r\n\r\n{fen} id \"x\";\r\n\u{1a}"))?;
+        let starts = Starts::read(std::slice::from_ref(&path))?;
+        assert_eq!(starts.fens, [fen]);
+        std::fs::write(&path, "# a list\nhello\n")?;
+        let error = format!("{:#}", Starts::read(&[path]).err().context("no position")?);
+        assert!(error.contains("book.epd': line 2: FEN 'hello'"), "{error}");
+        Ok(())
     }
 }
