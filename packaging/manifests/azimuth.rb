@@ -2,24 +2,21 @@
 class Azimuth < Formula
   desc "UCI chess engine that plans in a learned space"
   homepage "https://github.com/@REPOSITORY@"
+  arch = on_arch_conditional arm: "aarch64", intel: "x86_64"
+  platform = on_system_conditional macos: "apple-darwin", linux: "unknown-linux-gnu"
+  url "https://github.com/@REPOSITORY@/releases/download/v@VERSION@/azimuth-@VERSION@-#{arch}-#{platform}.tar.gz"
   version "@VERSION@"
+  sha256 on_system_conditional(
+    macos: "@SHA256 azimuth-@VERSION@-aarch64-apple-darwin.tar.gz@",
+    linux: on_arch_conditional(
+      arm:   "@SHA256 azimuth-@VERSION@-aarch64-unknown-linux-gnu.tar.gz@",
+      intel: "@SHA256 azimuth-@VERSION@-x86_64-unknown-linux-gnu.tar.gz@",
+    ),
+  )
   license "GPL-3.0-or-later"
 
   on_macos do
-    url "https://github.com/@REPOSITORY@/releases/download/v@VERSION@/azimuth-@VERSION@-aarch64-apple-darwin.tar.gz"
-    sha256 "@SHA256 azimuth-@VERSION@-aarch64-apple-darwin.tar.gz@"
     depends_on arch: :arm64
-  end
-
-  on_linux do
-    on_arm do
-      url "https://github.com/@REPOSITORY@/releases/download/v@VERSION@/azimuth-@VERSION@-aarch64-unknown-linux-gnu.tar.gz"
-      sha256 "@SHA256 azimuth-@VERSION@-aarch64-unknown-linux-gnu.tar.gz@"
-    end
-    on_intel do
-      url "https://github.com/@REPOSITORY@/releases/download/v@VERSION@/azimuth-@VERSION@-x86_64-unknown-linux-gnu.tar.gz"
-      sha256 "@SHA256 azimuth-@VERSION@-x86_64-unknown-linux-gnu.tar.gz@"
-    end
   end
 
   def install
