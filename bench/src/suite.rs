@@ -291,7 +291,9 @@ fn is_graded(comment: &str) -> bool {
     let first = comment.trim_matches('"').split(',').next().unwrap_or_default().trim();
     first.rsplit_once('=').is_some_and(|(san, grade)| {
         let marks = read_move(san, Language::ENGLISH).and_then(|(_, marks)| read_marks(marks));
-        marks.is_some() && !grade.starts_with(['Q', 'R', 'B', 'N'])
+        let is_text =
+            grade.contains(char::is_whitespace) || grade.starts_with(['Q', 'R', 'B', 'N']);
+        marks.is_some() && !is_text
     })
 }
 
@@ -391,7 +393,7 @@ mod tests {
 
     #[test]
     fn a_comment_with_an_equals_sign_is_no_grade() -> Result<()> {
-        for comment in ["after Rh2 x = y", "Rh2 is y = z", "depth=20", "e8=Q+, then e4=10"] {
+        for comment in ["after Rh2 x = y", "Rh2 is y = z", "Rh2= draws", "depth=20", "e8=Q+"] {
             let line = format!("4k3/8/8/8/8/8/8/4K2R w K - bm Rh2; c0 \"{comment}\";");
             assert!(problem(&line)?.graded.is_empty(), "{comment}");
         }

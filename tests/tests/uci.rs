@@ -781,7 +781,7 @@ fn positions_are_set_up_as_guis_write_them() -> Result<()> {
         (
             "startpos moves e2e4 Nf6",
             "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1",
-            "UCI writes it as g8f6; it and the moves after it are left out",
+            "UCI writes it as g8f6; this move and those after it are left out",
         ),
     ] {
         session.send(&format!("position {position}"))?;

@@ -40,10 +40,12 @@ fn read(path: &Path, largest: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip")) {
         let mut archive = zip::ZipArchive::new(file)?;
-        // Folders, and what macOS adds, are no books.
+        // Folders, and the hidden files that macOS adds, are no books.
+        let is_book = |name: &str| {
+            name.rsplit('/').next().is_some_and(|last| !last.is_empty() && !last.starts_with('.'))
+        };
         let may_be_book = |&index: &usize| {
-            let name = archive.name_for_index(index).and_then(Result::ok);
-            name.is_none_or(|name| !name.ends_with('/') && !name.starts_with("__MACOSX/"))
+            archive.name_for_index(index).and_then(Result::ok).is_none_or(|name| is_book(&name))
         };
         let books: Vec<usize> = (0..archive.len()).filter(may_be_book).collect();
         let [book] = books.as_slice() else {
@@ -93,7 +95,11 @@ mod tests {
         let mut archive = zip::ZipWriter::new(File::create(&zipped)?);
         archive.add_directory("books", zip::write::SimpleFileOptions::default())?;
         let lines = LINES.join("\n");
-        for (name, text) in [("books/book.epd", &lines[..]), ("__MACOSX/books/._book.epd", "\0")] {
+        for (name, text) in [
+            ("books/book.epd", &lines[..]),
+            ("books/.DS_Store", "\0"),
+            ("__MACOSX/books/._book.epd", "\0"),
+        ] {
             archive.start_file(name, zip::write::SimpleFileOptions::default())?;
             archive.write_all(text.as_bytes())?;
         }

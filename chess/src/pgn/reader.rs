@@ -20,9 +20,10 @@ pub const MOST_MOVES: u32 = 1 << 20;
 const MOST_NESTED: usize = 1 << 18;
 
 /// Names of variants in lower case, as lichess, chess.com, cutechess, fastchess and FICS write them
-/// and python-chess reads them. Chess960 and FICS's `wild/0` to `wild/8a` differ only in the
-/// starting position, which the `FEN` tag gives.
-const CHESS: [&str; 21] = [
+/// and python-chess reads them. Chess960 and FICS's `wild/2` to `wild/8a` differ only in the
+/// starting position, which the `FEN` tag gives. In `wild/0` and `wild/1`, a king on the d-file
+/// castles by other rules.
+const CHESS: [&str; 19] = [
     "standard",
     "chess",
     "classical",
@@ -34,8 +35,6 @@ const CHESS: [&str; 21] = [
     "fischerandom",
     "fischerrandom",
     "fischer random",
-    "wild/0",
-    "wild/1",
     "wild/2",
     "wild/3",
     "wild/4",

@@ -174,7 +174,9 @@ fn variants_with_chess_rules_are_read() -> Result<()> {
     for name in names.into_iter().chain(["FischerRandom", "Illegal", "wild/8a", "", "?"]) {
         assert_eq!(game(&format!("[Variant \"{name}\"]\n\n1. e4 *\n"))?.moves.len(), 1, "{name}");
     }
-    assert!(game("[Variant \"wild/17\"]\n\n1. e4 *\n").is_err());
+    for name in ["wild/0", "wild/1", "wild/17"] {
+        assert!(game(&format!("[Variant \"{name}\"]\n\n1. e4 *\n")).is_err(), "{name}");
+    }
     Ok(())
 }
 

@@ -375,7 +375,7 @@ fn set_up(fen: Option<&str>, moves: &[String]) -> Result<(Position, Vec<String>)
         format!("position: the castling rights '{rights}' are dropped, for want of king or rook")
     }));
     if let Err(error) = play_moves(&mut position, moves.iter().map(String::as_str)) {
-        notices.push(format!("position: {error:#}; it and the moves after it are left out"));
+        notices.push(format!("position: {error:#}; this move and those after it are left out"));
     }
     Ok((position, notices))
 }
