@@ -1,12 +1,12 @@
 //! The engine in a UCI session: commands in, lines out.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use azimuth_chess::position::{Position, STARTPOS, legal_moves, uci_move};
 use azimuth_tests::{
-    Folder, KIWIPETE, Session, binary, last_number, printed, refusal, run, run_with_input,
+    Folder, KIWIPETE, Session, binary, last_number, printed, refusal, run, run_with_input, wait,
     word_after,
 };
 
@@ -804,6 +804,10 @@ fn a_command_of_uci_runs_from_the_command_line() -> Result<()> {
         let said = printed(run("azimuth", arguments)?)?;
         assert!(said.contains(part), "{arguments:?}: {said}");
     }
+    // An infinite search goes on until the process is killed.
+    let mut endless = Command::new(binary("azimuth")?);
+    let mut endless = endless.args(["go", "infinite"]).stdout(Stdio::null()).spawn()?;
+    assert_eq!(wait(&mut endless, Duration::from_secs(2))?, None);
     refusal("azimuth", &["go", "depth", "x"]).map(drop)
 }
 

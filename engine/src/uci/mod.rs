@@ -52,7 +52,8 @@ pub fn run_planner(
     converse(input, &output, Engine::new(output.clone(), command, Box::new(planner)))
 }
 
-/// Runs one command of UCI to its end. Fails if the command is wrong or fails.
+/// Runs one command of UCI to its end: `go infinite` runs as long as the process. Fails if the
+/// command is wrong or fails.
 pub fn run_command(line: &str, output: impl Write + Send + 'static) -> Result<()> {
     let output = Output::new(output);
     let mut engine = azimuth_engine(&output);

@@ -148,7 +148,6 @@ impl Background {
 
     /// Waits for its end. A panic has been printed by its thread.
     pub fn finish(self) -> Finished {
-        drop(self.signals);
         self.thread.join().unwrap_or_default()
     }
 }
