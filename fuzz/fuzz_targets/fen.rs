@@ -33,7 +33,9 @@ fuzz_target!(|text: &str| {
     }
     board_diagram(&position, false);
     insufficient_material(board);
-    Color::ALL.map(|color| attacked_squares(board, color));
+    for color in Color::ALL {
+        attacked_squares(board, color);
+    }
     let pieces = Placement::of(board);
     assert_eq!(placement(&tokenize(board, position.halfmove_clock())), pieces);
     for features in FEATURES {
