@@ -74,7 +74,8 @@ impl Position {
         Ok(Self::read_fen(fen)?.0)
     }
 
-    /// As [`Self::from_fen`]. Also returns the castling rights that were dropped, if any.
+    /// As [`Self::from_fen`]. Also returns the castling rights that were dropped, if any, for
+    /// [`dropped_rights_notice`].
     pub fn read_fen(fen: &str) -> Result<(Self, Option<String>)> {
         let quoted = || printable(&shortened(fen, LONGEST_FEN)).into_owned();
         let without_operations = fen.contains(';').then(|| split_operations(fen));
@@ -239,6 +240,11 @@ impl Position {
         }
         (self.halfmove_clock >= 100).then_some(Ending::FiftyMoves)
     }
+}
+
+/// Tells the user that castling rights of a FEN were dropped.
+pub fn dropped_rights_notice(rights: &str) -> String {
+    format!("the castling rights '{rights}' are dropped, for want of king or rook")
 }
 
 /// How the rules end a game.

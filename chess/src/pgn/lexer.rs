@@ -129,8 +129,8 @@ impl<R: Read> Lexer<R> {
         Ok(is_bracket && self.begins_line && self.is_tag()?)
     }
 
-    /// Whether what may be a comment, a glyph or a result follows, on the same line or at the
-    /// beginning of the next one.
+    /// Whether a comment, a glyph or a result may follow, by its first byte, on the same line or at
+    /// the beginning of the next one.
     pub fn may_be_before_remark(&mut self) -> io::Result<bool> {
         if self.in_comment {
             return Ok(true);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, bail, ensure};
 use azimuth_chess::pgn::{Game, MOST_MOVES, Reader, open_text, pgn_files};
-use azimuth_chess::position::{Position, castles_as_in_chess960};
+use azimuth_chess::position::{Position, castles_as_in_chess960, dropped_rights_notice};
 use azimuth_chess::san::parse_move;
 use azimuth_network::replace_file::check_output;
 use azimuth_search::inference::{Backend, ModelSource};
@@ -236,7 +236,7 @@ impl Subject {
 /// Tells the castling rights of a FEN that are dropped, if any.
 fn tell_dropped(rights: Option<&str>) {
     if let Some(rights) = rights {
-        notice(&format!("the castling rights '{rights}' are dropped, for want of king or rook"));
+        notice(&dropped_rights_notice(rights));
     }
 }
 

@@ -3,7 +3,7 @@
 
 use anyhow::{Context, Error, Result, anyhow, bail, ensure};
 use azimuth_chess::board_diagram::board_diagram;
-use azimuth_chess::position::{Position, uci_move};
+use azimuth_chess::position::{Position, dropped_rights_notice, uci_move};
 use azimuth_chess::san::parse_move;
 use azimuth_search::encoder::sparse::Kernels;
 use azimuth_search::inference::device_name;
@@ -371,9 +371,7 @@ impl Engine {
 fn set_up(fen: Option<&str>, moves: &[String]) -> Result<(Position, Vec<String>)> {
     let mut notices = Vec::new();
     let (mut position, dropped) = fen.map_or_else(|| Ok(Default::default()), Position::read_fen)?;
-    notices.extend(dropped.map(|rights| {
-        format!("position: the castling rights '{rights}' are dropped, for want of king or rook")
-    }));
+    notices.extend(dropped.map(|rights| format!("position: {}", dropped_rights_notice(&rights))));
     if let Err(error) = play_moves(&mut position, moves.iter().map(String::as_str)) {
         notices.push(format!("position: {error:#}; this move and those after it are left out"));
     }
